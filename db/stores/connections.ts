@@ -1,0 +1,89 @@
+import type { Database } from "../database.ts";
+
+export interface ConnectionRow {
+  readonly discord_id: string;
+  readonly username: string;
+  readonly is_admin: number;
+  readonly serial: string;
+  readonly valid_before: number;
+  readonly created_at: number;
+  readonly runpod_id: string;
+}
+
+export interface NewConnection {
+  readonly orgId: number;
+  readonly podId: string;
+  readonly runpodId: string;
+  readonly discordId: string;
+  readonly username: string;
+  readonly isAdmin: boolean;
+  readonly serial: string;
+  readonly keyFingerprint: string;
+  readonly caFingerprint: string;
+  readonly validAfter: number;
+  readonly validBefore: number;
+  readonly portForwarding: boolean;
+  readonly address: string | null;
+}
+
+export function insertConnection(db: Database, c: NewConnection, now: number): void {
+  db.run(
+    "insert into compute_connections (org_id, pod_id, runpod_id, discord_id, username, is_admin, serial, " +
+      "key_fingerprint, ca_fingerprint, valid_after, valid_before, port_forwarding, address, created_at) " +
+      "values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    c.orgId,
+    c.podId,
+    c.runpodId,
+    c.discordId,
+    c.username,
+    c.isAdmin ? 1 : 0,
+    c.serial,
+    c.keyFingerprint,
+    c.caFingerprint,
+    c.validAfter,
+    c.validBefore,
+    c.portForwarding ? 1 : 0,
+    c.address,
+    now,
+  );
+}
+
+export function recentConnections(db: Database, podId: string, limit: number): ConnectionRow[] {
+  return db.all("select * from compute_connections where pod_id = ? order by id desc limit ?", podId, limit);
+}
+
+/** Who still holds a certificate of this pod that works, newest first. */
+export function liveConnections(db: Database, podId: string, now: number): ConnectionRow[] {
+  return db.all(
+    "select * from compute_connections where pod_id = ? and valid_before > ? and revoked_at is null order by id desc",
+    podId,
+    now,
+  );
+}
+
+/** The contract keeps certificate records for 90 days. */
+export function pruneConnections(db: Database, before: number): number {
+  return db.run("delete from compute_connections where created_at < ?", before);
+}
+
+export function folderOf(db: Database, orgId: number, discordId: string): string | undefined {
+  return db.get<{ folder: string }>(
+    "select folder from member_folders where org_id = ? and discord_id = ?",
+    orgId,
+    discordId,
+  )?.folder;
+}
+
+export function folderTaken(db: Database, orgId: number, folder: string): boolean {
+  return db.get("select 1 from member_folders where org_id = ? and folder = ?", orgId, folder) !== undefined;
+}
+
+export function insertFolder(db: Database, orgId: number, discordId: string, folder: string, now: number): void {
+  db.run(
+    "insert into member_folders (org_id, discord_id, folder, created_at) values (?, ?, ?, ?)",
+    orgId,
+    discordId,
+    folder,
+    now,
+  );
+}
