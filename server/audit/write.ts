@@ -1,0 +1,35 @@
+import type { Database } from "../../db/database.ts";
+import { type AuditEntry, insertAudit } from "../../db/stores/audit.ts";
+import type { Clock } from "../clock.ts";
+import { describeError, type Log } from "../log.ts";
+import type { Caller } from "../identity/callers.ts";
+
+/** The audit: who did what, to which pod, from where, with which outcome. Never bodies, never secrets. */
+export interface Audit {
+  /** Writes a row; inside a transaction it stands or falls with it. */
+  write(entry: AuditEntry): void;
+  /** Writes a row about something that happened already: a failing disk must not undo it, so it is only logged. */
+  note(entry: AuditEntry): void;
+}
+
+export function createAudit(db: Database, clock: Clock, log: Log): Audit {
+  const write = (entry: AuditEntry) => insertAudit(db, entry, clock.now());
+  return {
+    write,
+    note(entry) {
+      try {
+        write(entry);
+      } catch (error) {
+        log.error("An audit row could not be written", { entry, error: describeError(error) });
+      }
+    },
+  };
+}
+
+/** The actor columns of a caller. */
+export function actorOf(caller: Caller): Pick<AuditEntry, "actorKind" | "actorId" | "actorName" | "source"> {
+  if (caller.kind === "operator") {
+    return { actorKind: "local", actorId: caller.account, actorName: null, source: "local" };
+  }
+  return { actorKind: caller.kind, actorId: caller.discordId, actorName: caller.name, source: "api" };
+}
