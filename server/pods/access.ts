@@ -1,0 +1,119 @@
+import { z } from "zod";
+import { liveConnections } from "../../db/stores/connections.ts";
+import type { Org } from "../../db/stores/organizations.ts";
+import { allowedUsers, type LivePod, mayUse, setAllowedUsers, setPublic } from "../../db/stores/pods.ts";
+import { actorOf } from "../audit/write.ts";
+import { isoTime } from "../clock.ts";
+import { PUBLIC_WARNING } from "./create.ts";
+import { AppError } from "../errors.ts";
+import { standingOf } from "../identity/standing.ts";
+import { allowedUsersSchema, discordIdsSchema, MOST_ALLOWED } from "./create_request.ts";
+import type { Asker } from "../identity/callers.ts";
+import type { PodDeps } from "./deps.ts";
+import { findPod } from "./list.ts";
+import { type PodView, podView } from "./view.ts";
+
+const NOTHING = "Send is_public or allowed_users";
+
+/** `add_users` and `remove_users` change the list as it is at that moment, so that two officers do not undo each other. */
+export const accessSchema = z.strictObject({
+  is_public: z.boolean("is_public must be true or false").optional(),
+  allowed_users: allowedUsersSchema.optional(),
+  add_users: discordIdsSchema("add_users").optional(),
+  remove_users: discordIdsSchema("remove_users").optional(),
+}).refine((body) => Object.keys(body).length > 0, NOTHING)
+  .refine(
+    (body) => body.allowed_users === undefined || (body.add_users === undefined && body.remove_users === undefined),
+    "allowed_users is the whole list: leave add_users and remove_users out",
+  )
+  .refine(
+    (body) => !body.add_users?.some((id) => body.remove_users?.includes(id)),
+    "add_users and remove_users must not name the same person",
+  );
+
+/** The list after a change; null when the change does not touch it. */
+function listAfter(before: readonly string[], change: z.output<typeof accessSchema>): string[] | null {
+  if (change.allowed_users !== undefined) return change.allowed_users;
+  const { add_users: add = [], remove_users: remove = [] } = change;
+  if (add.length === 0 && remove.length === 0) return null;
+  const unknown = remove.find((id) => !before.includes(id));
+  if (unknown !== undefined) {
+    throw new AppError("invalid_request", `remove_users names somebody who is not on the pod's list: ${unknown}`);
+  }
+  const after = [...new Set([...before, ...add])].filter((id) => !remove.includes(id)).sort();
+  if (after.length > MOST_ALLOWED) {
+    throw new AppError("invalid_request", `The pod's list would hold more than ${MOST_ALLOWED} people`);
+  }
+  return after;
+}
+
+/**
+ * Changes who may use a pod. Access that is taken away stops new certificates at once; the warning names who still
+ * holds one that works, and until when.
+ */
+export function changeAccess(
+  deps: PodDeps,
+  org: Org,
+  asker: Asker,
+  runpodId: string,
+  change: z.output<typeof accessSchema>,
+): { pod: PodView; warnings: string[] } {
+  const { db } = deps;
+  return db.tx(() => {
+    const before = findPod(deps, org, runpodId);
+    const listed = allowedUsers(db, before.id);
+    const had = { is_public: before.is_public === 1, allowed: listed.length };
+    const list = listAfter(listed, change);
+    if (change.is_public !== undefined) setPublic(db, before.id, change.is_public);
+    if (list !== null) setAllowedUsers(db, before.id, list);
+    const pod = findPod(deps, org, runpodId);
+    deps.audit.write({
+      ...actorOf(asker.caller),
+      address: asker.address,
+      action: asker.action,
+      orgPrefix: org.prefix,
+      podId: pod.runpod_id,
+      status: 200,
+      outcome: "ok",
+      details: {
+        name: pod.name,
+        before: had,
+        ...(change.is_public === undefined ? {} : { is_public: change.is_public }),
+        ...(list === null ? {} : { allowed_users: list }),
+      },
+    });
+    const warnings: string[] = [];
+    if (change.is_public && org.memberRoleIds.length === 0) warnings.push(PUBLIC_WARNING);
+    if (change.is_public === false || change.allowed_users !== undefined || change.remove_users !== undefined) {
+      warnings.push(...stillHeld(deps, org, pod));
+    }
+    return { pod: podView(db, pod, false), warnings };
+  });
+}
+
+/**
+ * Who may not use the pod any more and still holds a certificate that works. Holders of root certificates are named too,
+ * unless Discord said within the last minute that they are officers.
+ */
+function stillHeld(deps: PodDeps, org: Org, pod: LivePod): string[] {
+  const { db, clock } = deps;
+  const isOfficerNow = (discordId: string) => {
+    const known = deps.directory.cachedMember(org.guildId, discordId);
+    return known !== null && standingOf(org, new Set(), discordId, known).isOfficer;
+  };
+  const last = new Map<string, { until: number; isRoot: boolean }>();
+  for (const held of liveConnections(db, pod.id, clock.now())) {
+    const isRoot = held.is_admin === 1;
+    if (isRoot ? isOfficerNow(held.discord_id) : mayUse(db, pod, held.discord_id)) continue;
+    const before = last.get(held.discord_id);
+    last.set(held.discord_id, {
+      until: Math.max(before?.until ?? 0, held.valid_before),
+      isRoot: isRoot || (before?.isRoot ?? false),
+    });
+  }
+  return [...last].map(([discordId, { until, isRoot }]) =>
+    isRoot
+      ? `${discordId} holds a root certificate, given as an officer, for this pod that works until ${isoTime(until)}.`
+      : `${discordId} holds a certificate for this pod that works until ${isoTime(until)}.`
+  );
+}

@@ -1,0 +1,277 @@
+import { isDiskFailure } from "../../db/database.ts";
+import { insertIntent, markSent, markUnsettled, type PodAction, settleIntent } from "../../db/stores/intents.ts";
+import type { Org } from "../../db/stores/organizations.ts";
+import { dropAddress, type LivePod, markTerminated, podById } from "../../db/stores/pods.ts";
+import { actorOf } from "../audit/write.ts";
+import { AppError } from "../errors.ts";
+import { callerId } from "../identity/callers.ts";
+import { describeError } from "../log.ts";
+import type { RunpodClient, RunpodPod } from "../runpod/client.ts";
+import { RunpodError, toAppError } from "../runpod/errors.ts";
+import type { Asker } from "../identity/callers.ts";
+import type { PodDeps } from "./deps.ts";
+import { storeAnswer } from "./seen.ts";
+import { lacksGpu } from "./view.ts";
+
+/** How long a lost answer of an action is looked after within the request. */
+const READ_BACK_TRIES = 3;
+const READ_BACK_MS = 4_000;
+
+/** One action at a time on a pod; a second one waits for the first. */
+export interface Actions {
+  act(org: Org, asker: Asker, podId: string, action: PodAction): Promise<void>;
+}
+
+/** Is the pod as the action wanted it? `null` stands for a pod RunPod does not have. Unknown words are "no". */
+export function isAsWanted(action: PodAction, pod: Pick<RunpodPod, "status"> | null): boolean {
+  switch (action) {
+    case "terminate":
+      return pod === null || pod.status === "TERMINATED";
+    case "stop":
+      return pod?.status === "EXITED";
+    case "start":
+    case "restart":
+      return pod !== null && ["RUNNING", "STARTING", "PROVISIONING"].includes(pod.status);
+  }
+}
+
+export function createActions(deps: PodDeps): Actions {
+  const queues = new Map<string, Promise<unknown>>();
+  return {
+    act(org, asker, podId, action) {
+      const before = queues.get(podId) ?? Promise.resolve();
+      const work = before.then(() => actNow(deps, org, asker, podId, action));
+      const settled = work.then(() => {}, () => {});
+      queues.set(podId, settled);
+      settled.then(() => queues.get(podId) === settled && queues.delete(podId));
+      return work;
+    },
+  };
+}
+
+async function actNow(deps: PodDeps, org: Org, asker: Asker, podId: string, action: PodAction): Promise<void> {
+  const client = deps.runpod.clientOf(org);
+  const pod = podById(deps.db, podId);
+  if (pod === undefined || pod.state !== "live" || pod.runpod_id === null) {
+    throw new AppError("pod_not_found", "Pod not found");
+  }
+  const intentId = writeIntent(deps, org, asker, pod as LivePod, action);
+  if (action !== "start") deps.ssh.drop(pod.id);
+  const settle = (outcome: Outcome) => settleAction(deps, org, asker, pod as LivePod, action, intentId, outcome);
+  if (intentId !== null) deps.inFlight.add(intentId);
+  try {
+    const answer = await callOrRead(deps, client, pod as LivePod, action);
+    settle({ pod: await withItsGpu(deps, client, pod as LivePod, action, answer), refusal: null });
+  } catch (error) {
+    if (!(error instanceof RunpodError)) throw error;
+    if (error.ambiguous || error.kind === "not_found" && action === "terminate") {
+      throw leaveOpen(deps, intentId, action, error);
+    }
+    const refusal = toAppError(error);
+    const read = await readBack(deps, client, pod as LivePod, action, error);
+    settle({ pod: read === "unknown" ? null : read, refusal });
+    throw refusal;
+  } finally {
+    if (intentId !== null) deps.inFlight.delete(intentId);
+  }
+}
+
+/**
+ * The intent row. A full disk must not keep a stop or a terminate from happening (decision 18): they save money, so
+ * they go on and are logged; a start or restart is refused.
+ */
+function writeIntent(deps: PodDeps, org: Org, asker: Asker, pod: LivePod, action: PodAction): string | null {
+  const { db, clock } = deps;
+  const id = crypto.randomUUID();
+  const intent = {
+    id,
+    orgId: org.id,
+    podId: pod.id,
+    runpodId: pod.runpod_id,
+    action,
+    request: { audit: { ...actorOf(asker.caller), address: asker.address, action: asker.action } },
+    askedBy: callerId(asker.caller),
+  };
+  try {
+    db.tx(() => {
+      insertIntent(db, intent, clock.now());
+      if (action !== "start") dropAddress(db, pod.id);
+    });
+    db.tx(() => markSent(db, id, clock.now()));
+    return id;
+  } catch (error) {
+    if (!isDiskFailure(error)) throw error;
+    if (action === "start" || action === "restart") {
+      throw new AppError("disk_full", `The server's disk is full, so the ${action} was not sent`, { cause: error });
+    }
+    deps.log.error("The disk is full: an action goes on without its record", {
+      ...intent,
+      error: describeError(error),
+    });
+    return null;
+  }
+}
+
+/** Sends the action. A failure after which the pod is as wanted all the same is a success. */
+async function callOrRead(
+  deps: PodDeps,
+  client: RunpodClient,
+  pod: LivePod,
+  action: PodAction,
+): Promise<RunpodPod | null> {
+  try {
+    return await call(client, pod.runpod_id, action);
+  } catch (error) {
+    if (!(error instanceof RunpodError) || !mayHaveHappened(action, error)) throw error;
+    const read = await readBack(deps, client, pod, action, error);
+    if (read === "unknown" || !isAsWanted(action, read) || !mayTrust(deps, pod, action, read)) throw error;
+    return read;
+  }
+}
+
+async function call(client: RunpodClient, runpodId: string, action: PodAction): Promise<RunpodPod | null> {
+  if (action !== "terminate") return await client.act(runpodId, action);
+  const answer = await client.terminate(runpodId);
+  if (answer === "was_gone") {
+    throw new RunpodError({ kind: "not_found", status: 404, detail: "RunPod does not have the pod" });
+  }
+  return null;
+}
+
+function mayHaveHappened(action: PodAction, error: RunpodError): boolean {
+  return error.ambiguous || error.kind === "conflict" || error.kind === "not_found" && action === "terminate";
+}
+
+/** A start that came back with fewer GPUs than asked bills for nothing: it is stopped again and reported. */
+async function withItsGpu(
+  deps: PodDeps,
+  client: RunpodClient,
+  pod: LivePod,
+  action: PodAction,
+  answer: RunpodPod | null,
+): Promise<RunpodPod | null> {
+  if (action !== "start" && action !== "restart") return answer;
+  const read = answer ?? await readStarted(client, pod.runpod_id);
+  if (!lacksGpu(pod, read)) return read;
+  deps.log.warn("A pod started without its GPU and is stopped again", { pod: pod.runpod_id });
+  const lack = "the pod started without its GPU, because its host has no free one, and ";
+  const capacity = (end: string) => new RunpodError({ kind: "capacity", status: 400, detail: lack + end });
+  try {
+    await client.act(pod.runpod_id, "stop");
+  } catch (error) {
+    if (!(error instanceof RunpodError)) throw error;
+    deps.log.error("A pod without its GPU could not be stopped", {
+      pod: pod.runpod_id,
+      error: describeError(error),
+    });
+    throw capacity("could not be stopped again: stop it, it costs money");
+  }
+  throw capacity("was stopped again");
+}
+
+/** The pod after a start whose answer did not show it; that it cannot be read does not undo the start. */
+async function readStarted(client: RunpodClient, runpodId: string): Promise<RunpodPod> {
+  try {
+    return await client.get(runpodId);
+  } catch (error) {
+    if (!(error instanceof RunpodError)) throw error;
+    throw new RunpodError({ kind: error.kind, status: error.status, detail: error.detail, ambiguous: true });
+  }
+}
+
+/** After a failed action the real state is read: what happened, or that it cannot be told. */
+async function readBack(
+  deps: PodDeps,
+  client: RunpodClient,
+  pod: LivePod,
+  action: PodAction,
+  failure: RunpodError,
+): Promise<RunpodPod | null | "unknown"> {
+  if (failure.kind === "auth" || failure.kind === "rate_limited" || failure.kind === "gone") return "unknown";
+  let read: RunpodPod | null | "unknown" = "unknown";
+  for (let tries = 0; tries < READ_BACK_TRIES; tries++) {
+    try {
+      read = await client.get(pod.runpod_id, { timeoutMs: READ_BACK_MS });
+    } catch (error) {
+      if (!(error instanceof RunpodError)) throw error;
+      read = error.kind === "not_found" ? null : "unknown";
+    }
+    if (read !== "unknown" && (isAsWanted(action, read) || !failure.ambiguous)) return read;
+    if (tries < READ_BACK_TRIES - 1) await new Promise((done) => setTimeout(done, deps.timings.settleEveryMs / 2));
+  }
+  return read;
+}
+
+/** A pod that was just made can be missing from every answer of RunPod: that proves no terminate (pitfall 8). */
+function mayTrust(deps: PodDeps, pod: LivePod, action: PodAction, read: RunpodPod | null): boolean {
+  if (action === "restart") return false; // A running pod does not show whether it was restarted.
+  if (action !== "terminate" || read !== null) return true;
+  return deps.clock.now() - pod.created_at > deps.timings.freshPodMs;
+}
+
+function leaveOpen(deps: PodDeps, intentId: string | null, action: PodAction, error: RunpodError): AppError {
+  try {
+    if (intentId !== null) markUnsettled(deps.db, intentId, error.message);
+  } catch (failure) {
+    if (!isDiskFailure(failure)) throw failure; // The intent stays "sent", which is looked after in the same way.
+    deps.log.error("The disk is full: that an action is open is not stored", { intent: intentId, action });
+  }
+  const cause = toAppError(error);
+  return new AppError(
+    "runpod_unavailable",
+    `${cause.message}. Whether the ${action} happened is not known yet: the pod is read again until it is`,
+    { extra: intentId === null ? {} : { attention_id: intentId }, cause: error },
+  );
+}
+
+interface Outcome {
+  readonly pod: RunpodPod | null;
+  readonly refusal: AppError | null;
+}
+
+function settleAction(
+  deps: PodDeps,
+  org: Org,
+  asker: Asker,
+  pod: LivePod,
+  action: PodAction,
+  intentId: string | null,
+  outcome: Outcome,
+): void {
+  const { db, clock } = deps;
+  const { refusal } = outcome;
+  try {
+    db.tx(() => {
+      const now = clock.now();
+      if (refusal === null && action === "terminate") markTerminated(db, pod.id, callerId(asker.caller), now);
+      // Stamped with now: a list that was asked while the action was on its way must not win over its answer.
+      else if (outcome.pod !== null) storeAnswer(deps, pod.id, outcome.pod, now);
+      if (intentId !== null) {
+        settleIntent(
+          db,
+          intentId,
+          refusal === null ? { state: "done" } : { state: "failed", errorCode: refusal.code, error: refusal.message },
+          now,
+        );
+      }
+      deps.audit.write({
+        ...actorOf(asker.caller),
+        address: asker.address,
+        action: asker.action,
+        orgPrefix: org.prefix,
+        podId: pod.runpod_id,
+        status: refusal?.status ?? 200,
+        outcome: refusal?.code ?? "ok",
+        details: { name: pod.name, action, ...(refusal === null ? {} : { error: refusal.message }) },
+      });
+    });
+  } catch (error) {
+    if (!isDiskFailure(error)) throw error;
+    deps.log.error("The disk is full: the outcome of an action is not stored", {
+      pod: pod.runpod_id,
+      action,
+      outcome: refusal?.code ?? "ok",
+      error: describeError(error),
+    });
+  }
+}

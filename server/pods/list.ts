@@ -1,0 +1,47 @@
+import type { Org } from "../../db/stores/organizations.ts";
+import { type LivePod, livePods, podByRunpodId, storeMissing } from "../../db/stores/pods.ts";
+import { AppError } from "../errors.ts";
+import { RunpodError, toAppError } from "../runpod/errors.ts";
+import type { PodDeps } from "./deps.ts";
+import type { Refresher } from "./refresh.ts";
+import { storeAnswer } from "./seen.ts";
+import { type PodView, podView } from "./view.ts";
+
+const LIST_MS = 8_000;
+const GET_MS = 8_000;
+
+/** The org's pods for officers, with RunPod's present states or the last known ones and a warning. */
+export async function listPods(
+  deps: PodDeps & { readonly refresher: Refresher },
+  org: Org,
+): Promise<{ pods: PodView[]; warnings: string[] }> {
+  deps.runpod.clientOf(org);
+  const { fresh, error } = await deps.refresher.refresh(org, { maxAgeMs: 1_000, timeoutMs: LIST_MS });
+  const pods = livePods(deps.db, org.id).map((pod) => podView(deps.db, pod, !fresh));
+  return { pods, warnings: error === null ? [] : [`${error.message}. These are the last known states.`] };
+}
+
+/** A pod of the org by RunPod's id. Throws `pod_not_found`. */
+export function findPod(deps: Pick<PodDeps, "db">, org: Org, runpodId: string): LivePod {
+  // RunPod's ids are opaque: whatever it gave must be found again, or the pod could not be stopped.
+  const pod = runpodId.length <= 200 ? podByRunpodId(deps.db, org.id, runpodId) : undefined;
+  if (pod === undefined) throw new AppError("pod_not_found", "Pod not found");
+  return pod;
+}
+
+/** One pod from one live read. Throws RunPod's refusal when it cannot be read. */
+export async function readPod(deps: PodDeps, org: Org, runpodId: string): Promise<PodView> {
+  const pod = findPod(deps, org, runpodId);
+  const client = deps.runpod.clientOf(org);
+  const askedAt = deps.clock.now();
+  try {
+    const answer = await client.get(pod.runpod_id, { timeoutMs: GET_MS });
+    deps.db.tx(() => storeAnswer(deps, pod.id, answer, askedAt));
+  } catch (error) {
+    if (!(error instanceof RunpodError)) throw error;
+    if (error.kind !== "not_found") throw toAppError(error);
+    const gone = askedAt - pod.created_at > deps.timings.freshPodMs;
+    deps.db.tx(() => storeMissing(deps.db, pod.id, gone, askedAt));
+  }
+  return podView(deps.db, findPod(deps, org, runpodId), false);
+}

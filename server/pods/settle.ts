@@ -1,0 +1,200 @@
+import { openAttention } from "../../db/stores/attention.ts";
+import { intentById, type IntentRow, isOpen, laterAction, openIntents, settleIntent } from "../../db/stores/intents.ts";
+import { type Org, orgById } from "../../db/stores/organizations.ts";
+import { type LivePod, markFailed, markTerminated, podById } from "../../db/stores/pods.ts";
+import { AppError, type ErrorCode } from "../errors.ts";
+import { describeError } from "../log.ts";
+import type { RunpodPod } from "../runpod/client.ts";
+import { RunpodError } from "../runpod/errors.ts";
+import { isAsWanted } from "./act.ts";
+import type { PodDeps, PodTimings } from "./deps.ts";
+import type { Refresher } from "./refresh.ts";
+import { storeAnswer } from "./seen.ts";
+import { lacksGpu } from "./view.ts";
+
+/** What is to be done about an action whose outcome is not known, now that the pod was read. */
+export type Settlement =
+  | { readonly kind: "done" }
+  | { readonly kind: "failed"; readonly why: string }
+  /** Stop and terminate can be repeated without harm, and an officer asked for them just now: they are finished. */
+  | { readonly kind: "repeat" }
+  /** A start that came up without its GPU is stopped again. */
+  | { readonly kind: "no_gpu" }
+  | { readonly kind: "wait" };
+
+/**
+ * Decides about an open action. `pod` is what RunPod says now, null when it does not have the pod. Nothing that could
+ * cost money is ever repeated: a start or restart that did not happen is reported as not done.
+ */
+export function decideSettlement(
+  now: number,
+  intent: Pick<IntentRow, "action" | "asked_at" | "sent_at">,
+  pod: RunpodPod | null,
+  row: Pick<LivePod, "created_at" | "config">,
+  timings: Pick<PodTimings, "finishWithinMs" | "freshPodMs" | "settleWindowMs">,
+): Settlement {
+  const { action } = intent;
+  if (action === "create") return { kind: "wait" };
+  const isFresh = now - row.created_at <= timings.freshPodMs;
+  if (pod === null && action === "terminate" && isFresh) return { kind: "repeat" };
+  const sentAt = intent.sent_at ?? intent.asked_at;
+  const mayStillShow = now - sentAt < timings.settleWindowMs;
+  if (action === "restart") {
+    if (pod !== null && pod.startedAt !== null && pod.startedAt >= sentAt) return { kind: "done" };
+    return mayStillShow ? { kind: "wait" } : { kind: "failed", why: "RunPod does not show that the pod was restarted" };
+  }
+  if (isAsWanted(action, pod)) {
+    return action === "start" && pod !== null && lacksGpu(row, pod) ? { kind: "no_gpu" } : { kind: "done" };
+  }
+  if (action === "start") {
+    return mayStillShow ? { kind: "wait" } : { kind: "failed", why: "RunPod does not show that the pod was started" };
+  }
+  if (now - intent.asked_at <= timings.finishWithinMs) return { kind: "repeat" };
+  return { kind: "failed", why: `The ${action} did not happen. The pod may still run and cost money` };
+}
+
+/**
+ * An intent that was only written and that no request handles was certainly never sent: the program ended, or the disk
+ * was full. A create, start or restart of that kind is over; everything else open is looked after by the settler.
+ */
+export function closeNeverSent(deps: PodDeps): void {
+  const { db, clock } = deps;
+  for (const intent of openIntents(db)) {
+    if (intent.state !== "saved" || deps.inFlight.has(intent.id)) continue;
+    if (intent.action === "stop" || intent.action === "terminate") continue;
+    db.tx(() => {
+      if (intent.action === "create") markFailed(db, intent.pod_id);
+      finish(deps, intent, {
+        state: "failed",
+        code: "internal_error",
+        text: "The server stopped before RunPod was asked; nothing was made",
+      }, clock.now());
+    });
+  }
+}
+
+/** How long an open intent is left alone after a look: longer the older it is, so that RunPod is not asked for ever. */
+export function settleDelay(ageMs: number): number {
+  return Math.min(60_000, Math.max(2_000, ageMs / 10));
+}
+
+/**
+ * Makes the turn over all open intents. Creates are adopted by the list (`applyList`); actions are settled by reading
+ * their pod. Intents that a request is handling at this moment are left to it.
+ */
+export function createSettler(deps: PodDeps & { readonly refresher: Refresher }): () => Promise<void> {
+  const { db, clock } = deps;
+  const looked = new Map<string, number>();
+  return async () => {
+    closeNeverSent(deps);
+    const open = openIntents(db).filter((intent) => !deps.inFlight.has(intent.id));
+    for (const id of looked.keys()) if (!open.some((intent) => intent.id === id)) looked.delete(id);
+    for (const intent of open) {
+      const now = clock.now();
+      if (now - (looked.get(intent.id) ?? 0) < settleDelay(now - intent.asked_at)) continue;
+      looked.set(intent.id, now);
+      const org = orgById(db, intent.org_id);
+      if (org === undefined) continue;
+      try {
+        if (intent.action === "create") await deps.refresher.refresh(org, { maxAgeMs: 1_000, timeoutMs: 10_000 });
+        else await settleOne(deps, org, intent);
+      } catch (error) {
+        // A stop behind it must not wait for this one.
+        deps.log.error("An open intent could not be looked after", { intent: intent.id, error: describeError(error) });
+      }
+    }
+  };
+}
+
+/** A stop or terminate is not finished by itself once something else was asked of the pod. */
+function settlementOf(deps: PodDeps, intent: IntentRow, pod: RunpodPod | null, row: LivePod): Settlement {
+  const settlement = decideSettlement(deps.clock.now(), intent, pod, row, deps.timings);
+  const later = settlement.kind === "repeat" ? laterAction(deps.db, intent) : undefined;
+  return later === undefined ? settlement : { kind: "failed", why: `A ${later} was asked for after it` };
+}
+
+async function settleOne(deps: PodDeps, org: Org, intent: IntentRow): Promise<void> {
+  const { db, clock } = deps;
+  const row = podById(db, intent.pod_id);
+  if (row === undefined || row.runpod_id === null || row.state !== "live") {
+    return finish(deps, intent, { state: "done", code: "ok", text: "" }, clock.now());
+  }
+  const runpodId = intent.runpod_id ?? row.runpod_id;
+  try {
+    const client = deps.runpod.clientOf(org);
+    const askedAt = clock.now();
+    const pod = await client.get(runpodId, { timeoutMs: 8_000 }).catch((error) => {
+      if (error instanceof RunpodError && error.kind === "not_found") return null;
+      throw error;
+    });
+    if (pod !== null) db.tx(() => storeAnswer(deps, row.id, pod, askedAt));
+    // An officer may have forgotten it while RunPod was being asked.
+    if (!isOpen(intentById(db, intent.id))) return;
+    const settlement = settlementOf(deps, intent, pod, row as LivePod);
+    if (settlement.kind === "no_gpu") {
+      await client.act(runpodId, "stop");
+      const text = "The pod started without its GPU, because its host has no free one, and was stopped again";
+      return finish(deps, intent, { state: "failed", code: "runpod_no_capacity", text }, clock.now());
+    }
+    if (settlement.kind === "repeat") {
+      if (intent.action === "terminate") await client.terminate(runpodId);
+      else await client.act(runpodId, "stop");
+      return; // The next turn reads whether it happened.
+    }
+    if (settlement.kind === "wait") return;
+    db.tx(() => {
+      const now = clock.now();
+      if (settlement.kind === "done" && intent.action === "terminate") markTerminated(db, row.id, intent.asked_by, now);
+      finish(
+        deps,
+        intent,
+        settlement.kind === "done"
+          ? { state: "done", code: "ok", text: "" }
+          : { state: "failed", code: "runpod_unavailable", text: settlement.why },
+        now,
+      );
+    });
+  } catch (error) {
+    if (!(error instanceof RunpodError) && !(error instanceof AppError)) throw error;
+    deps.log.warn("An open action could not be settled yet", { intent: intent.id, error: describeError(error) });
+  }
+}
+
+function finish(
+  deps: PodDeps,
+  intent: IntentRow,
+  outcome: {
+    readonly state: "done" | "failed";
+    readonly code: "ok" | ErrorCode;
+    readonly text: string;
+  },
+  now: number,
+): void {
+  const { db } = deps;
+  db.tx(() => {
+    settleIntent(
+      db,
+      intent.id,
+      outcome.state === "done" ? { state: "done" } : { state: "failed", errorCode: outcome.code, error: outcome.text },
+      now,
+    );
+    deps.audit.write({
+      ...JSON.parse(intent.request).audit,
+      orgPrefix: orgById(db, intent.org_id)?.prefix ?? null,
+      podId: intent.runpod_id,
+      status: outcome.state === "done" ? 200 : 424,
+      outcome: outcome.code,
+      details: { action: intent.action, settled: "later", ...(outcome.text === "" ? {} : { error: outcome.text }) },
+    });
+    if (outcome.state === "failed" && intent.action !== "create") {
+      openAttention(db, {
+        id: crypto.randomUUID(),
+        orgId: intent.org_id,
+        kind: "action_not_done",
+        runpodId: intent.runpod_id ?? "",
+        podId: intent.pod_id,
+        details: { action: intent.action, error: outcome.text, asked_at: intent.asked_at },
+      }, now);
+    }
+  });
+}

@@ -1,0 +1,145 @@
+import { insertConnection } from "../../db/stores/connections.ts";
+import { type Org, orgById } from "../../db/stores/organizations.ts";
+import { type LivePod, mayUse, podById } from "../../db/stores/pods.ts";
+import { tokenById } from "../../db/stores/tokens.ts";
+import { actorOf } from "../audit/write.ts";
+import { HOUR, isoTime, MINUTE } from "../clock.ts";
+import { AppError } from "../errors.ts";
+import type { Asker, PersonCaller } from "../identity/callers.ts";
+import { folderFor } from "../identity/folders.ts";
+import { issueCertificate, randomSerial } from "../ssh/certificate.ts";
+import type { CaSigner } from "../ssh/org_keys.ts";
+import type { SubjectKey } from "../ssh/public_key.ts";
+import type { PodDeps } from "./deps.ts";
+
+const BACKDATED_MS = 5 * MINUTE;
+const VALID_MS = 12 * HOUR;
+
+export interface ConnectAnswer {
+  readonly ssh_info: {
+    readonly host: string;
+    readonly port: number;
+    readonly username: "root";
+    readonly user_folder: string;
+    readonly is_admin: boolean;
+    readonly certificate: string;
+  };
+  readonly serial: string;
+  readonly valid_before: string;
+  readonly stale: boolean;
+  readonly as_of: string | null;
+  readonly warnings: string[];
+}
+
+/** Throws `pod_not_accessible` unless the caller may use the pod now. */
+export function checkAccess(deps: PodDeps, pod: LivePod, me: PersonCaller): void {
+  if (!me.isOfficer && !mayUse(deps.db, pod, me.discordId)) {
+    throw new AppError("pod_not_accessible", "Pod not accessible");
+  }
+}
+
+/** What a pod id may be made of as part of a principal. */
+const POD_ID = /^[A-Za-z0-9_-]{1,64}$/;
+
+/** Whether the caller is a member and an officer was judged by the roles of a moment ago: they must still be the same. */
+function refuseChangedRoles(before: Org, now: Org): void {
+  const rolesOf = (org: Org) => JSON.stringify([org.guildId, org.officerRoleIds, org.memberRoleIds]);
+  if (rolesOf(before) === rolesOf(now)) return;
+  throw new AppError("pod_not_accessible", "Who is a member or officer was changed a moment ago. Try again");
+}
+
+/**
+ * Access is checked once more, the serial stored and the certificate signed in one transaction; the answer goes out after
+ * the commit. What was taken away while RunPod was being asked is refused here.
+ */
+export function sign(
+  deps: PodDeps,
+  org: Org,
+  asker: Asker & { readonly caller: PersonCaller },
+  pod: LivePod,
+  key: SubjectKey,
+  how: {
+    readonly ca: CaSigner;
+    readonly forwards: boolean;
+    readonly stale: boolean;
+    readonly warnings: string[];
+  },
+): ConnectAnswer {
+  const { db, clock } = deps;
+  const me = asker.caller;
+  return db.tx(() => {
+    const now = clock.now();
+    const current = podById(db, pod.id);
+    const orgNow = orgById(db, org.id);
+    if (orgNow === undefined || !orgNow.isActive || !orgNow.computeEnabled) {
+      throw new AppError("module_off", "The compute module is turned off for this organization");
+    }
+    if (current === undefined || current.state !== "live") throw new AppError("pod_not_found", "Pod not found");
+    if (current.status !== "RUNNING") throw new AppError("pod_not_running", "Pod is not running");
+    refuseChangedRoles(org, orgNow);
+    checkAccess(deps, current as LivePod, me);
+    if (me.tokenId !== null && tokenById(db, org.id, me.tokenId)?.revoked_at !== null) {
+      throw new AppError("token_invalid", "The CLI token was revoked");
+    }
+    if (!POD_ID.test(pod.runpod_id)) {
+      throw new AppError("pod_refused", "RunPod gave the pod an id that cannot stand in a certificate");
+    }
+    const folder = folderFor(db, org.id, { discordId: me.discordId, username: me.username }, now);
+    const serial = randomSerial();
+    const validAfter = Math.floor((now - BACKDATED_MS) / 1000);
+    const validBefore = Math.floor((now + VALID_MS) / 1000);
+    const certificate = issueCertificate(key, {
+      serial,
+      keyId: `discord:${me.discordId}:${folder}`,
+      principals: [`gf-${pod.runpod_id}`],
+      validAfter,
+      validBefore,
+      ...(me.isOfficer ? {} : { forceCommand: `/usr/local/bin/godfather-login ${folder}` }),
+      extensions: [
+        ...(me.isOfficer ? ["permit-agent-forwarding"] : []),
+        ...(how.forwards ? ["permit-port-forwarding"] : []),
+        "permit-pty",
+      ],
+    }, how.ca.signer);
+    insertConnection(db, {
+      orgId: org.id,
+      podId: pod.id,
+      runpodId: pod.runpod_id,
+      discordId: me.discordId,
+      username: folder,
+      isAdmin: me.isOfficer,
+      serial: serial.toString(),
+      keyFingerprint: key.fingerprint,
+      caFingerprint: how.ca.fingerprint,
+      validAfter: validAfter * 1000,
+      validBefore: validBefore * 1000,
+      portForwarding: how.forwards,
+      address: asker.address,
+    }, now);
+    deps.audit.write({
+      ...actorOf(me),
+      address: asker.address,
+      action: asker.action,
+      orgPrefix: org.prefix,
+      podId: pod.runpod_id,
+      status: 200,
+      outcome: "ok",
+      details: { serial: serial.toString(), key: key.fingerprint, is_admin: me.isOfficer },
+    });
+    return {
+      ssh_info: {
+        host: pod.host!,
+        port: pod.port!,
+        username: "root",
+        user_folder: folder,
+        is_admin: me.isOfficer,
+        certificate: certificate.line,
+      },
+      serial: serial.toString(),
+      valid_before: isoTime(validBefore * 1000),
+      stale: how.stale,
+      as_of: pod.as_of === null ? null : isoTime(pod.as_of),
+      warnings: how.warnings,
+    };
+  });
+}

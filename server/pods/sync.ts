@@ -1,0 +1,109 @@
+import type { Org } from "../../db/stores/organizations.ts";
+import { closeAttention, openAttention, openAttentionRows, wasForgotten } from "../../db/stores/attention.ts";
+import { type IntentRow, openIntents } from "../../db/stores/intents.ts";
+import {
+  incarnationKnown,
+  type LivePod,
+  livePods,
+  podById,
+  reviveTerminated,
+  storeMissing,
+} from "../../db/stores/pods.ts";
+import type { RunpodPod } from "../runpod/client.ts";
+import { adoptCreated } from "./adopt.ts";
+import type { PodDeps } from "./deps.ts";
+import { storeAnswer } from "./seen.ts";
+
+/**
+ * May a pod that RunPod does not show be called gone? A fresh pod can be missing for some seconds, so never early
+ * (contract 5.1). `misses` counts this one.
+ */
+export function isGone(pod: LivePod, misses: number, now: number, freshPodMs: number): boolean {
+  return misses >= 2 && now - pod.created_at > freshPodMs;
+}
+
+/** True when the pod carries this org's CA key: it was made by this org's orgpods, or a copy of its database. */
+export function carriesOurKey(pod: RunpodPod, caLine: string | null): boolean {
+  return caLine !== null && pod.env?.GODFATHER_SSH_CA_PUBLIC_KEY === caLine;
+}
+
+/**
+ * Applies one complete list of RunPod to the database, in one transaction: last known states, pods that are gone,
+ * creates whose answer was lost, and pods of ours that the database does not know. `askedAt` is when the call began.
+ */
+export function applyList(deps: PodDeps, org: Org, list: readonly RunpodPod[], askedAt: number): void {
+  const { db } = deps;
+  db.tx(() => {
+    const byId = new Map(list.map((pod) => [pod.id, pod]));
+    for (const pod of livePods(db, org.id)) {
+      const answer = byId.get(pod.runpod_id);
+      if (answer !== undefined) storeAnswer(deps, pod.id, answer, askedAt);
+      else if ((pod.as_of ?? 0) <= askedAt && pod.status !== "GONE") {
+        storeMissing(db, pod.id, isGone(pod, pod.missing_count + 1, askedAt, deps.timings.freshPodMs), askedAt);
+      }
+    }
+    const caLine = deps.keys.caLine(org.id);
+    const creates = openIntents(db, org.id).filter((intent) => intent.action === "create");
+    for (const pod of list) {
+      if (incarnationKnown(db, pod.id)) {
+        noteUnfinishedTerminate(deps, org, pod, askedAt);
+        continue;
+      }
+      if (!carriesOurKey(pod, caLine)) continue;
+      const intent = createOf(deps, creates, pod);
+      if (intent !== undefined) adoptCreated(deps, org, intent, pod, askedAt, "found in RunPod's list by its name");
+      else noteOrphan(deps, org, pod);
+    }
+    closeSettledOrphans(deps, org, byId);
+  });
+}
+
+/** A stray pod that RunPod no longer has, or that is in our list by now, needs nobody's attention. */
+function closeSettledOrphans(deps: PodDeps, org: Org, byId: ReadonlyMap<string, RunpodPod>): void {
+  for (const row of openAttentionRows(deps.db, org.id)) {
+    if (row.kind !== "orphan" || row.runpod_id === null) continue;
+    const isThere = byId.get(row.runpod_id)?.status !== "TERMINATED" && byId.has(row.runpod_id);
+    if (isThere && !incarnationKnown(deps.db, row.runpod_id)) continue;
+    closeAttention(deps.db, row.id, "server", isThere ? "in the list" : "gone", deps.clock.now());
+  }
+}
+
+function createOf(deps: PodDeps, creates: readonly IntentRow[], pod: RunpodPod): IntentRow | undefined {
+  return creates.find((intent) => {
+    const row = podById(deps.db, intent.pod_id);
+    return row?.state === "creating" && row.runpod_name === pod.name;
+  });
+}
+
+/** RunPod took a terminate and still has the pod minutes later: it costs money, so it must not stay out of sight. */
+function noteUnfinishedTerminate(deps: PodDeps, org: Org, pod: RunpodPod, askedAt: number): void {
+  if (pod.status === "TERMINATED") return;
+  const podId = reviveTerminated(deps.db, org.id, pod.id, askedAt - deps.timings.freshPodMs);
+  if (podId === undefined) return;
+  storeAnswer(deps, podId, pod, askedAt);
+  openAttention(deps.db, {
+    id: crypto.randomUUID(),
+    orgId: org.id,
+    kind: "action_not_done",
+    runpodId: pod.id,
+    podId,
+    details: { action: "terminate", error: "RunPod still has the pod, so it is back in the list" },
+  }, deps.clock.now());
+}
+
+function noteOrphan(deps: PodDeps, org: Org, pod: RunpodPod): void {
+  if (pod.status === "TERMINATED" || wasForgotten(deps.db, org.id, "orphan", pod.id)) return;
+  const migrated = deps.db.get<{ id: string }>(
+    "select id from compute_pods where org_id = ? and runpod_name = ?",
+    org.id,
+    pod.name,
+  );
+  openAttention(deps.db, {
+    id: crypto.randomUUID(),
+    orgId: org.id,
+    kind: "orphan",
+    runpodId: pod.id,
+    podId: migrated?.id ?? null,
+    details: { name: pod.name, status: pod.status, cost_per_hour: pod.cost },
+  }, deps.clock.now());
+}

@@ -1,0 +1,200 @@
+import assert from "node:assert/strict";
+import { PUBLIC_WARNING } from "../../server/pods/create.ts";
+import { generateKeyPair, publicLine } from "../../server/ssh/private_key.ts";
+import { createRunningPod, OFFICER_ROLE, PEOPLE, type Person } from "../support/world.ts";
+import { act, attention, type ClockedWorld, inWorld, ORG, refused } from "./support.ts";
+
+const KEY = publicLine(generateKeyPair().publicKey, "laptop");
+const UNTIL = "2026-12-01T00:00:02+00:00";
+
+const put = (world: ClockedWorld, id: string, body: unknown) =>
+  world.call("PUT", `${ORG}/pods/${id}`, { as: "officer", body });
+
+async function connected(world: ClockedWorld, id: string, ...people: Person[]): Promise<void> {
+  for (const as of people) {
+    const answer = await world.call("POST", `${ORG}/me/pods/${id}/connect`, { as, body: { public_key: KEY } });
+    assert.equal(answer.status, 200, answer.text);
+  }
+}
+
+const USERS = "allowed_users must be a list of at most 500 Discord ids";
+const USER = "allowed_users must hold Discord ids";
+const REFUSED: [unknown, string][] = [
+  [{}, "Send is_public or allowed_users"],
+  [{ is_public: "true" }, "is_public must be true or false"],
+  [{ is_public: null }, "is_public must be true or false"],
+  [{ is_public: 1 }, "is_public must be true or false"],
+  [{ allowed_users: null }, USERS],
+  [{ allowed_users: "12345" }, USERS],
+  [{ allowed_users: Array.from({ length: 501 }, (_, i) => String(100_000 + i)) }, USERS],
+  [{ allowed_users: ["1234"] }, USER],
+  [{ allowed_users: [12345] }, USER],
+  [{ allowed_users: ["12345", "x"] }, USER],
+  [{ is_public: true, public: false }, "Unknown field: public"],
+  [{ name: "new" }, "Unknown field: name"],
+];
+
+Deno.test("an access change that breaks a rule is refused with the rule's sentence and changes nothing", async () => {
+  await inWorld({}, async (world) => {
+    const id = await createRunningPod(world, { is_public: false, allowed_users: ["12345"] });
+    for (const [body, sentence] of REFUSED) {
+      const answer = await put(world, id, body);
+      assert.equal(answer.status, 400, `${JSON.stringify(body)}: ${answer.text}`);
+      refused(answer, 400, "invalid_request", sentence);
+    }
+    refused(await put(world, "nosuchpod00000", { is_public: true }), 404, "pod_not_found");
+    const { pod } = (await world.call("GET", `${ORG}/pods/${id}`, { as: "officer" })).json;
+    assert.deepEqual([pod.is_public, pod.allowed_users], [false, ["12345"]]);
+    assert.equal(world.db.get("select 1 from audit_log where action = 'PUT /api/compute/:org/pods/:id'"), undefined);
+  });
+});
+
+Deno.test("an access change replaces what it names, keeps the rest, asks RunPod nothing and is audited", async () => {
+  await inWorld({}, async (world) => {
+    const id = await createRunningPod(world, { is_public: false, allowed_users: ["12345"], use_cpu_only: false });
+    const asked = world.runpod.requests.length;
+    const list = await put(world, id, { allowed_users: ["99999", "11111", "99999"] });
+    assert.deepEqual([list.json.pod.is_public, list.json.pod.allowed_users], [false, ["11111", "99999"]]);
+    assert.deepEqual(list.json.warnings, []);
+    const open = await put(world, id, { is_public: true });
+    assert.deepEqual([open.json.pod.is_public, open.json.pod.allowed_users], [true, ["11111", "99999"]]);
+    assert.deepEqual(open.json.warnings, [PUBLIC_WARNING]);
+    assert.deepEqual([open.json.pod.status, open.json.pod.cost_per_hour], ["RUNNING", 0.17], "the last known values");
+    const none = await put(world, id, { allowed_users: [], is_public: false });
+    assert.deepEqual([none.json.pod.is_public, none.json.pod.allowed_users, none.json.warnings], [false, [], []]);
+    assert.equal(world.runpod.requests.length, asked);
+    const audit = world.db.all<{ actor_id: string; details: string }>(
+      "select * from audit_log where action = 'PUT /api/compute/:org/pods/:id'",
+    );
+    assert.deepEqual(audit.map((row) => row.actor_id), [PEOPLE.officer, PEOPLE.officer, PEOPLE.officer]);
+    assert.deepEqual(JSON.parse(audit[1]!.details).before, { is_public: false, allowed: 2 });
+    assert.equal(JSON.parse(audit[1]!.details).is_public, true);
+  });
+});
+
+Deno.test("a public pod in an org with a member role is no reason to warn", async () => {
+  await inWorld({}, async (world) => {
+    const id = await createRunningPod(world, { is_public: false });
+    await world.call("PUT", `${ORG}/roles`, { as: "operator", body: { member_role_ids: [OFFICER_ROLE] } });
+    assert.deepEqual((await put(world, id, { is_public: true })).json.warnings, []);
+  });
+});
+
+Deno.test("taking access away warns of each person who still holds a certificate, until the last one ends", async () => {
+  await inWorld({}, async (world) => {
+    const id = await createRunningPod(world, { allowed_users: [PEOPLE.exOfficer] });
+    await connected(world, id, "member", "exOfficer", "officer", "member");
+    const { warnings } = (await put(world, id, { is_public: false })).json;
+    assert.deepEqual(warnings, [`${PEOPLE.member} holds a certificate for this pod that works until ${UNTIL}.`]);
+    const both = (await put(world, id, { allowed_users: [] })).json.warnings;
+    assert.deepEqual(both.sort(), [
+      `${PEOPLE.member} holds a certificate for this pod that works until ${UNTIL}.`,
+      `${PEOPLE.exOfficer} holds a certificate for this pod that works until ${UNTIL}.`,
+    ]);
+    world.clock.advance(12 * 3_600_000 - 5_000);
+    assert.equal((await put(world, id, { is_public: false })).json.warnings.length, 2);
+    world.clock.advance(5_000);
+    assert.deepEqual((await put(world, id, { is_public: false })).json.warnings, [], "they have ended");
+  });
+});
+
+Deno.test("the members of a pod are those who may use it, with names, and the last hundred certificates", async () => {
+  await inWorld({}, async (world) => {
+    const id = await createRunningPod(world, { is_public: true, allowed_users: [PEOPLE.member, "77777"] });
+    await connected(world, id, "member", "officer");
+    const pod = world.db.get<{ id: string }>("select id from compute_pods")!.id;
+    const { status, json } = await world.call("GET", `${ORG}/pods/${id}/members`, { as: "officer" });
+    assert.equal(status, 200);
+    assert.deepEqual([json.pod_id, json.access.is_public], [id, true]);
+    assert.deepEqual(json.access.allowed, [
+      { discord_id: PEOPLE.member, name: "member" },
+      { discord_id: "77777", name: null },
+    ]);
+    const [newest, older] = json.recent;
+    assert.deepEqual(
+      [newest.discord_id, newest.name, newest.username, newest.is_admin, newest.valid_before],
+      [PEOPLE.officer, "officer", "officer", true, UNTIL],
+    );
+    assert.deepEqual([older.discord_id, older.is_admin, typeof older.serial], [PEOPLE.member, false, "string"]);
+    assert.match(newest.created_at, /^2026-11-30T12:00:0\d/);
+    for (let made = 0; made < 120; made++) {
+      world.db.run(
+        "insert into compute_connections (org_id, pod_id, runpod_id, discord_id, username, is_admin, serial, " +
+          "key_fingerprint, ca_fingerprint, valid_after, valid_before, port_forwarding, created_at) " +
+          "values (1, ?, ?, '77777', 'bob', 0, ?, 'f', 'c', 0, 1, 0, ?)",
+        pod,
+        id,
+        `many-${made}`,
+        made,
+      );
+    }
+    const many = (await world.call("GET", `${ORG}/pods/${id}/members`, { as: "officer" })).json.recent;
+    assert.deepEqual([many.length, many[0].serial, many[99].serial], [100, "many-119", "many-20"]);
+    refused(await world.call("GET", `${ORG}/pods/nosuchpod00000/members`, { as: "officer" }), 404, "pod_not_found");
+  });
+});
+
+Deno.test("the members of a pod are shown without names when Discord fails", async () => {
+  await inWorld({}, async (world) => {
+    const id = await createRunningPod(world, { allowed_users: [PEOPLE.member] });
+    await world.token("officer", "officer");
+    world.discord.world.removeBot("900000000000000001");
+    const { status, json } = await world.call("GET", `${ORG}/pods/${id}/members`, { as: "operator" });
+    assert.equal(status, 200);
+    assert.deepEqual(json.access.allowed, [{ discord_id: PEOPLE.member, name: null }]);
+  });
+});
+
+Deno.test("attention is for officers, lists the oldest first, and its bodies are strict", async () => {
+  await inWorld({ timings: { settleWaitMs: 40 } }, async (world) => {
+    for (const name of ["first", "second"]) {
+      world.runpod.faults.on({ fault: "F14", times: 1 });
+      const lost = await world.call("POST", `${ORG}/pods`, { as: "officer", body: { use_cpu_only: true, name } });
+      assert.equal(lost.status, 424);
+      world.clock.advance(1_000);
+    }
+    const entries = await attention(world);
+    assert.deepEqual(entries.map((entry) => entry.name), ["first", "second"]);
+    assert.deepEqual(Object.keys(entries[0]).sort(), [
+      "actions",
+      "asked_by",
+      "id",
+      "kind",
+      "name",
+      "pod_id",
+      "since",
+      "todo",
+      "what",
+    ]);
+    assert.deepEqual([entries[0].asked_by, entries[0].since], [PEOPLE.officer, "2026-11-30T12:00:00+00:00"]);
+    const path = `${ORG}/attention/${entries[0].id}`;
+    const send = (body: unknown, as: Person = "officer", to = path) => world.call("POST", to, { as, body });
+    refused(await send({}), 400, "invalid_request", "action must be adopt or forget");
+    refused(await send({ action: "delete" }), 400, "invalid_request", "action must be adopt or forget");
+    refused(await send({ action: "forget", sure: true }), 400, "invalid_request", "Unknown field: sure");
+    refused(await send({ action: "adopt", runpod_id: 5 }), 400, "invalid_request", /^runpod_id must be/);
+    refused(await send({ action: "forget" }, "officer", `${ORG}/attention/nothing`), 404, "attention_not_found");
+    const other = path.replace("/org/", "/other/");
+    refused(await send({ action: "forget" }, "otherOfficer", other), 404, "attention_not_found");
+    refused(await world.call("GET", `${ORG}/attention`, { as: "member", kind: "officer" }), 403, "not_an_officer");
+    refused(await send({ action: "forget" }, "exOfficer"), 403, "not_an_officer");
+    assert.equal((await attention(world)).length, 2);
+    assert.equal((await send({ action: "forget" })).status, 200);
+    assert.equal((await attention(world)).length, 1);
+    assert.equal(
+      world.db.all("select 1 from audit_log where action = 'POST /api/compute/:org/attention/:id'").length,
+      1,
+    );
+  });
+});
+
+Deno.test("a pod that runs in the console again shows no attention, a stopped one no cost", async () => {
+  await inWorld({}, async (world) => {
+    const id = await createRunningPod(world);
+    await act(world, id, "stop");
+    world.clock.advance(2_000);
+    const pods = (await world.call("GET", `${ORG}/pods`, { as: "officer" })).json.pods;
+    assert.deepEqual([pods[0].status, pods[0].cost_per_hour], ["EXITED", 0]);
+    assert.deepEqual(await attention(world), []);
+  });
+});
