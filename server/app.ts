@@ -1,0 +1,165 @@
+import type { Database } from "../db/database.ts";
+import { createAudit } from "./audit/write.ts";
+import type { Clock } from "./clock.ts";
+import type { Config } from "./config.ts";
+import { createDirectory } from "./discord/directory.ts";
+import type { OAuth } from "./discord/oauth.ts";
+import { sessionCookie } from "./http/cookies.ts";
+import type { Peer } from "./http/env.ts";
+import { createGuards } from "./http/guards.ts";
+import { createLimits, LIMIT_RULES, type LimitRule, type Limits } from "./http/limits.ts";
+import { buildRouter, type Router } from "./http/router.ts";
+import { callbackPath } from "./http/sign_in_routes.ts";
+import { createOrgSecrets } from "./identity/org_secrets.ts";
+import { countUnreadable } from "./identity/rotate.ts";
+import { createSecretBox } from "./identity/secret_box.ts";
+import { lazily } from "./lazily.ts";
+import type { Log } from "./log.ts";
+import { startLoops } from "./loops.ts";
+import { createActions } from "./pods/act.ts";
+import { createPodReader } from "./pods/pod_reader.ts";
+import { POD_TIMINGS, type PodTimings } from "./pods/deps.ts";
+import { createReach } from "./pods/reach.ts";
+import { createRefresher } from "./pods/refresh.ts";
+import { closeNeverSent } from "./pods/settle.ts";
+import { createRunpodAccounts } from "./runpod/accounts.ts";
+import { createHostKeys } from "./ssh/host_keys.ts";
+import { createOrgKeys } from "./ssh/org_keys.ts";
+import { createPool } from "./ssh/pool.ts";
+
+/** What the App is made of. The database is open and under the lock; nothing here reads a global. */
+export interface AppParts {
+  readonly config: Config;
+  readonly version: string;
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly fetch: typeof fetch;
+  readonly limitRules?: Record<keyof Limits, LimitRule>;
+  readonly timings?: PodTimings;
+}
+
+/** The program without its listeners: it answers requests and runs the loops. */
+export interface App {
+  readonly router: Router;
+  /** Answers one request; `peer` says where it comes from. */
+  fetch(request: Request, peer: Peer): Promise<Response>;
+  /** Settles what an earlier run left open and starts the background loops. */
+  run(): void;
+  /** Stops the loops and ends every connection; the database stays open. */
+  close(): Promise<void>;
+}
+
+/** Builds every part from its dependencies and hands them over: the one place where wiring happens. */
+export function createApp(parts: AppParts): App {
+  const { config, version, db, clock, log } = parts;
+  const audit = createAudit(db, clock, log);
+  const box = createSecretBox(config.secretKeys);
+  const secrets = createOrgSecrets(db, box, clock);
+  const keys = createOrgKeys(db, box, clock);
+  const directory = createDirectory({
+    apiUrl: config.discordApiUrl,
+    botToken: config.botToken,
+    version,
+    clock,
+    log,
+    fetch: parts.fetch,
+  });
+  const oauth = oauthOf(parts);
+  const runpod = createRunpodAccounts({
+    baseUrl: config.runpodApiUrl,
+    version,
+    secrets,
+    clock,
+    log,
+    fetch: parts.fetch,
+  });
+  const hostKeys = createHostKeys(db, clock, log);
+  const ssh = createPool({ verifyHostKey: hostKeys.verify, onLogin: hostKeys.pin, clock, log });
+  const limits = createLimits(clock, parts.limitRules ?? LIMIT_RULES);
+  const guards = createGuards({
+    db,
+    clock,
+    directory,
+    superadmins: config.superadmins,
+    cliName: config.cliName,
+    sessionCookie: sessionCookie(config.baseUrl),
+    limits,
+    audit,
+    log,
+  });
+  const podDeps = {
+    db,
+    clock,
+    log,
+    audit,
+    runpod,
+    keys,
+    ssh,
+    directory,
+    timings: parts.timings ?? POD_TIMINGS,
+    deploymentImage: config.podImage,
+    inFlight: new Set<string>(),
+  };
+  const reach = createReach(podDeps);
+  const refresher = createRefresher(podDeps, (org) => reach.lookAt(org));
+  const router = buildRouter({
+    ...podDeps,
+    refresher,
+    reach,
+    reader: createPodReader(podDeps),
+    actions: createActions(podDeps),
+    guards,
+    limits,
+    secrets,
+    box,
+    oauth,
+    baseUrl: config.baseUrl,
+    superadmins: config.superadmins,
+    cliName: config.cliName,
+    trustedProxies: config.trustedProxies,
+    version,
+    dataDir: config.dataDir,
+    fetch: parts.fetch,
+    discordApiUrl: config.discordApiUrl,
+    redirectUri: config.baseUrl === null ? null : config.baseUrl + callbackPath,
+    clientId: config.clientId,
+  });
+
+  let loops: { stop(): Promise<void> } | null = null;
+  return {
+    router,
+    fetch: async (request, peer) => await router.fetch(request, { peer }),
+    run() {
+      const unreadable = box.ready ? countUnreadable(db, box) : 0;
+      if (unreadable > 0) {
+        log.error("SECRETS_KEY cannot decrypt what is stored: put the old key back, behind a comma", { unreadable });
+      }
+      closeNeverSent(podDeps);
+      loops = startLoops({ ...podDeps, refresher, auditRetentionDays: config.auditRetentionDays });
+    },
+    async close() {
+      // The refresher first: its calls under way are given up, which the loops wait for.
+      const refreshed = refresher.close();
+      await loops?.stop();
+      await refreshed;
+      await ssh.close();
+      await reach.close();
+    },
+  };
+}
+
+/** Sign-in with Discord, or null when it is not set up. Its library is loaded at the first sign-in. */
+function oauthOf({ config, version, clock, log, fetch }: AppParts): OAuth | null {
+  const { baseUrl, clientId, clientSecret } = config;
+  if (baseUrl === null || clientId === null || clientSecret === null) return null;
+  const load = lazily(async () => {
+    const { createOAuth } = await import("./discord/oauth.ts");
+    const urls = { apiUrl: config.discordApiUrl, siteUrl: config.discordUrl };
+    return createOAuth({ ...urls, clientId, clientSecret, version, clock, log, fetch });
+  });
+  return {
+    start: async (redirectUri) => await (await load()).start(redirectUri),
+    finish: async (callback) => await (await load()).finish(callback),
+  };
+}
