@@ -1,0 +1,68 @@
+import { systemClock } from "../clock.ts";
+import { createLog, type Log } from "../log.ts";
+import { stopSignal, surviveUnhandledRejections } from "../serve.ts";
+import { type Demo, startDemo } from "./start.ts";
+
+/** The demo ends by itself after this, so that a forgotten one does not stay open. */
+const LONGEST_MS = 8 * 60 * 60 * 1000;
+
+/**
+ * `orgpods demo`: the whole system with stand-ins for RunPod and Discord, no account needed. Prints what to type next, or
+ * with `json` one line of JSON, and goes on until SIGINT or SIGTERM. Returns the exit code.
+ */
+export async function demo(options: { readonly port: number; readonly json: boolean }): Promise<number> {
+  const log = warningsOnly();
+  surviveUnhandledRejections(log);
+  const ended = stopSignal();
+  if (!options.json) console.error("Starting the demo …");
+  const running = await startDemo({ port: options.port, log });
+  await Deno.stdout.write(
+    new TextEncoder().encode(options.json ? JSON.stringify(running.facts) + "\n" : nextSteps(running)),
+  );
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const tooLong = new Promise<void>((resolve) => timer = setTimeout(resolve, LONGEST_MS));
+  await Promise.race([ended, tooLong]);
+  clearTimeout(timer);
+  await running.close();
+  return 0;
+}
+
+function warningsOnly(): Log {
+  const encoder = new TextEncoder();
+  const log = createLog((line) => {
+    Deno.stderr.writeSync(encoder.encode(line + "\n"));
+  }, systemClock.now);
+  return { ...log, info: () => {} };
+}
+
+function nextSteps({ facts, signInCode, pods }: Demo): string {
+  const { url, org, member, officer, pod_id } = facts;
+  return `orgpods demo is ready at ${url}
+${pods} They share this computer's network. Everything is on loopback only, and ends with Ctrl-C.
+
+List the pods as a member:
+  curl -H 'Authorization: Bearer ${member.token}' ${url}/api/compute/${org}/me/pods
+
+Get into the pod with the published client (pip install godfather-cli). Paste the member's token when it asks:
+  godfather auth --api-url ${url} --org ${org}
+  ${member.token}
+  godfather connect ${pod_id} --api-url ${url} --org ${org}
+
+Or by hand, with ssh alone (needs curl and python3):
+  ssh-keygen -q -t ed25519 -N '' -f demo_key
+  curl -s -H 'Authorization: Bearer ${member.token}' -H 'Content-Type: application/json' \\
+    -d "{\\"public_key\\": \\"$(cat demo_key.pub)\\"}" ${url}/api/compute/${org}/me/pods/${pod_id}/connect > demo.json
+  python3 -c 'import json; i = json.load(open("demo.json"))["ssh_info"]; open("demo_key-cert.pub", "w").write(i["certificate"] + "\\n"); print(i["port"])'
+  ssh -i demo_key -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -p PORT root@127.0.0.1
+
+Create a pod as an officer:
+  curl -H 'Authorization: Bearer ${officer.token}' -H 'Content-Type: application/json' \\
+    -d '{"name": "second", "use_cpu_only": true, "is_public": true}' ${url}/api/compute/${org}/pods
+
+Look at everything as the operator, with the orgpods command (here: deno run -A main.ts):
+  orgpods --data-dir ${facts.data_dir} pod list
+
+Sign in with the stand-in Discord in a browser (the code is ${signInCode}; a new token replaces the person's one above):
+  ${url}/api/compute/${org}/cli/login
+`;
+}
