@@ -1,0 +1,50 @@
+import { exitCodeOf, isErrorCode } from "../../server/errors.ts";
+
+/** The server said no, or did not answer. The message is a sentence for a person. */
+export class Refusal extends Error {
+  override readonly name = "Refusal";
+  constructor(
+    message: string,
+    readonly exitCode: number,
+    /** Lines to show below the sentence, such as `hint: …` or `attention_id: …`. */
+    readonly notes: readonly string[] = [],
+  ) {
+    super(message);
+  }
+}
+
+/** A refusal as the contract has it: `{"error", "code", "hint"?, …}`; anything else speaks by its status alone. */
+export function refusalOf(status: number, text: string): Refusal {
+  const body = objectIn(text);
+  const { error, code, hint, ...extra } = body ?? {};
+  const exitCode = typeof code === "string" && isErrorCode(code) ? exitCodeOf(code) : exitCodeOfStatus(status);
+  if (typeof error !== "string") {
+    return new Refusal(`The server answered with the status ${status} and without a reason`, exitCode);
+  }
+  const notes = typeof hint === "string" ? [`hint: ${hint}`] : [];
+  for (const [name, value] of Object.entries(extra)) {
+    if (typeof value === "string" || typeof value === "number") notes.push(`${name}: ${value}`);
+  }
+  return new Refusal(error, exitCode, notes);
+}
+
+/** The exit code for an answer whose code is unknown, such as one of a later version or of a proxy. */
+export function exitCodeOfStatus(status: number): number {
+  if (status === 401 || status === 403 || status === 407) return 4;
+  if (status === 404 || status === 410) return 3;
+  if (status === 409 || status === 412) return 5;
+  if (status === 424 || status === 429 || (status >= 502 && status <= 504)) return 6;
+  return status >= 400 && status < 500 ? 2 : 1;
+}
+
+/** The JSON object in a text, or null when it holds none. */
+export function objectIn(text: string): Record<string, unknown> | null {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) return null;
+    throw error;
+  }
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? value as Record<string, unknown> : null;
+}

@@ -1,0 +1,73 @@
+import { isLoopbackHost } from "../../server/config.ts";
+import { AppError, shown } from "../../server/errors.ts";
+import { VERSION } from "../../server/version.ts";
+import type { Connection } from "./connection.ts";
+import { Refusal } from "./refusal.ts";
+import { ANSWER_MS } from "./unix_fetch.ts";
+
+export interface RemoteTarget {
+  /** The server's public address. */
+  readonly url: string;
+  /** An officer token. */
+  readonly token: string;
+}
+
+/**
+ * A server elsewhere, over HTTPS with an officer token. Redirects are not followed, so that the token goes to the named
+ * server alone. Throws `AppError("usage")` for an address that is not https and not loopback.
+ */
+export function connectRemote(target: RemoteTarget): Connection {
+  const origin = originOf(target.url);
+  return {
+    baseUrl: origin,
+    isOperator: false,
+    async fetch(request) {
+      const headers = new Headers(request.headers);
+      headers.set("authorization", `Bearer ${target.token}`);
+      headers.set("user-agent", `orgpods/${VERSION}`);
+      const answer = await send(new Request(request, { headers, redirect: "manual" }), origin);
+      if (answer.status >= 300 && answer.status < 400) {
+        await answer.body?.cancel();
+        throw new Refusal(`${origin} answers with a redirect: name the server's own address with --server`, 6);
+      }
+      return answer;
+    },
+    close: () => Promise.resolve(),
+  };
+}
+
+async function send(request: Request, origin: string): Promise<Response> {
+  try {
+    return await fetch(request, { signal: AbortSignal.timeout(ANSWER_MS) });
+  } catch (error) {
+    if (error instanceof DOMException) {
+      throw new Refusal(
+        `${origin} did not answer within ${ANSWER_MS / 1000} s; what came of the request is not known`,
+        6,
+      );
+    }
+    if (!(error instanceof TypeError)) throw error;
+    throw new Refusal(`${origin} cannot be reached: ${reasonOf(error)}`, 6);
+  }
+}
+
+/** What the system says of a failed connection, such as `tcp connect error: Connection refused`. */
+function reasonOf(error: TypeError): string {
+  const { message } = error.cause instanceof Error ? error.cause : error;
+  return message.replace(/^.*client error \(\w+\): /s, "").replace(/ \(os error \d+\).*$/s, "");
+}
+
+function originOf(text: string): string {
+  const url = URL.parse(text);
+  if (url === null || (url.protocol !== "https:" && url.protocol !== "http:")) {
+    throw new AppError("usage", `--server must be an address such as https://pods.example.org: ${shown(text)}`);
+  }
+  if (url.username || url.password) throw new AppError("usage", "--server must not hold a user name or password");
+  if (url.pathname !== "/" || url.search || url.hash) {
+    throw new AppError("usage", `--server must be an address without a path: ${shown(text)}`);
+  }
+  if (url.protocol === "http:" && !isLoopbackHost(url.hostname)) {
+    throw new AppError("usage", `--server must begin with https://, because the token goes there: ${shown(text)}`);
+  }
+  return url.origin;
+}

@@ -1,0 +1,31 @@
+import { AppError, shown } from "../../server/errors.ts";
+
+/**
+ * The officer token for a remote server: from a file that only its owner can read, else from the environment. It is
+ * never an argument, because those are seen by everybody on the machine. Throws `AppError("usage")`.
+ */
+export function officerToken(tokenFile: string | undefined, fromEnv: string | undefined): string {
+  const text = (tokenFile === undefined ? fromEnv ?? "" : readTokenFile(tokenFile)).trim();
+  if (text === "") {
+    throw new AppError("usage", "Give the officer token in ORGPODS_TOKEN, or in a file with --token-file", {
+      hint: "Officers get one from the server's page /api/compute/<org>/officer/login",
+    });
+  }
+  if (!/^[\x21-\x7e]{8,200}$/.test(text)) throw new AppError("usage", "The officer token must be one line of text");
+  return text;
+}
+
+function readTokenFile(path: string): string {
+  let info: Deno.FileInfo;
+  try {
+    info = Deno.statSync(path);
+  } catch (error) {
+    if (!(error instanceof Deno.errors.NotFound) && !(error instanceof Deno.errors.PermissionDenied)) throw error;
+    throw new AppError("usage", `The token file ${shown(path)} cannot be read: ${error.message}`);
+  }
+  if (!info.isFile) throw new AppError("usage", `The token file ${shown(path)} is not a file`);
+  if (((info.mode ?? 0) & 0o077) !== 0) {
+    throw new AppError("usage", `The token file ${shown(path)} can be read by others; run: chmod 600 ${path}`);
+  }
+  return Deno.readTextFileSync(path);
+}

@@ -1,0 +1,92 @@
+import { AppError } from "../../server/errors.ts";
+import { type Api, read } from "../client/api.ts";
+import { pathPart, withOrg } from "./connected.ts";
+import type { Shell } from "./shell.ts";
+import { facts, plain, shortTime, table } from "./text.ts";
+
+export type PodView = Awaited<
+  ReturnType<Awaited<ReturnType<Api["org"]["pods"]["$get"]>>["json"]>
+>["pods"][number];
+
+const accessOf = (pod: PodView) => pod.is_public ? "public" : `${pod.allowed_users.length} listed`;
+const reachableOf = (pod: PodView) => pod.reachable === null ? null : pod.reachable ? "yes" : "no";
+
+export async function listPods(shell: Shell): Promise<void> {
+  await withOrg(shell, async (api, org) => {
+    const answer = await read(api.org.pods.$get({ param: { org } }));
+    if (answer.value.pods.length === 0) await shell.say("No pods.");
+    await shell.result(answer, ({ pods }) =>
+      pods.length === 0 ? "" : table(
+        ["ID", "NAME", "STATUS", "ACCESS", "USD/H", "SSH", "FILES", "STARTED"],
+        pods.map((pod) => [
+          pod.id,
+          pod.name,
+          pod.stale ? `${pod.status} (as of ${shortTime(pod.as_of)})` : pod.status,
+          accessOf(pod),
+          pod.cost_per_hour?.toFixed(2) ?? null,
+          reachableOf(pod),
+          pod.keeps_files ? "kept" : "lost at stop",
+          shortTime(pod.started_at),
+        ]),
+      ));
+  });
+}
+
+/** One pod with all its facts. */
+export function describePod(pod: PodView): string {
+  return facts([
+    ["Id", pod.id],
+    ["Name", pod.name],
+    ["Status", pod.status],
+    ["Public", pod.is_public ? "yes" : "no"],
+    ["Allowed", pod.allowed_users.join(", ") || "nobody but officers"],
+    ["USD per hour", pod.cost_per_hour],
+    ["SSH", pod.unreachable_reason ?? reachableOf(pod)],
+    ["Files at a stop", pod.keeps_files ? "kept" : "lost"],
+    ["Created", shortTime(pod.created_at)],
+    ["Started", shortTime(pod.started_at)],
+  ]);
+}
+
+/** The pod by its id: from the list, which holds the last known state when RunPod is down; else by itself. */
+export async function findPod(api: Api, org: string, id: string): Promise<PodView> {
+  const { pods } = (await read(api.org.pods.$get({ param: { org } }))).value;
+  const found = pods.find((pod) => pod.id === id);
+  return found ?? (await read(api.org.pods[":id"].$get({ param: { org, id } }))).value.pod;
+}
+
+export async function actOnPod(shell: Shell, id: string, action: "start" | "stop" | "restart"): Promise<void> {
+  pathPart(id, "The pod's id");
+  await withOrg(shell, async (api, org) => await act(shell, api, org, id, action));
+}
+
+/** `orgpods pod terminate`: the pod's name must be typed, because its files are lost; scripts say `--yes`. */
+export async function terminatePod(shell: Shell, id: string, flags: { readonly yes?: boolean }): Promise<void> {
+  pathPart(id, "The pod's id");
+  if (!flags.yes && !shell.stdio.isTerminal) {
+    throw new AppError("usage", "Terminating deletes the pod and its files: confirm with --yes");
+  }
+  await withOrg(shell, async (api, org) => {
+    if (!flags.yes) {
+      const { name } = await findPod(api, org, id);
+      await shell.say(`This deletes the pod ${name} (${id}) and all its files.`);
+      await shell.stdio.err(`Type its name to go on [${plain(name)}]: `);
+      if ((await shell.stdio.readLine())?.trim() !== name.trim()) {
+        throw new AppError("usage", "That is not the pod's name; nothing was terminated");
+      }
+    }
+    await act(shell, api, org, id, "terminate");
+  });
+}
+
+async function act(
+  shell: Shell,
+  api: Api,
+  org: string,
+  id: string,
+  action: "start" | "stop" | "restart" | "terminate",
+): Promise<void> {
+  const answer = await read(api.org.pods[":id"].action.$post({ param: { org, id }, json: { action } }));
+  await shell.say(`RunPod took the ${action} of ${answer.value.id}.`);
+  await shell.result(answer, (done) => done.id);
+}

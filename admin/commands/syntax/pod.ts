@@ -1,0 +1,65 @@
+import { type Command, Option } from "commander";
+import type { AccessFlags } from "../pod_access.ts";
+import type { CreateFlags } from "../pod_create.ts";
+import { collect, example, type Run, whole } from "./values.ts";
+
+/** `pod …` */
+export function addPodCommands(program: Command, run: Run): void {
+  const pod = program.command("pod").description("Pods of an organization.")
+    .addHelpText("after", example("orgpods pod list --org robotics"));
+
+  pod.command("list").description("List the pods.")
+    .addHelpText("after", example("orgpods pod list --json"))
+    .action(() => run(async (shell) => await (await import("../pod.ts")).listPods(shell)));
+
+  addCreate(pod, run);
+
+  pod.command("access <id>").description("Show or change who may use a pod.")
+    .addOption(new Option("--public", "every member").conflicts("private"))
+    .addOption(new Option("--private", "only who is listed"))
+    .option("--allow <id>", "Discord id to add to the list (repeatable)", collect)
+    .option("--remove <id>", "Discord id to take off the list (repeatable)", collect)
+    .option("--set <ids>", 'the whole list, comma separated; "" for nobody')
+    .addHelpText("after", example("orgpods pod access k7x2m9 --private --allow 600000000000000002"))
+    .action((id: string, flags: AccessFlags) =>
+      run(async (shell) => await (await import("../pod_access.ts")).podAccess(shell, id, flags))
+    );
+
+  const does = { start: "Start a stopped pod.", stop: "Stop a pod.", restart: "Restart a pod's container." } as const;
+  for (const action of ["start", "stop", "restart"] as const) {
+    pod.command(`${action} <id>`).description(does[action])
+      .addHelpText("after", example(`orgpods pod ${action} k7x2m9`))
+      .action((id: string) => run(async (shell) => await (await import("../pod.ts")).actOnPod(shell, id, action)));
+  }
+
+  pod.command("terminate <id>").description("Delete a pod and its files at RunPod.")
+    .option("--yes", "do not ask for the pod's name")
+    .addHelpText("after", example("orgpods pod terminate k7x2m9 --yes"))
+    .action((id: string, flags: { yes?: boolean }) =>
+      run(async (shell) => await (await import("../pod.ts")).terminatePod(shell, id, flags))
+    );
+}
+
+function addCreate(pod: Command, run: Run): void {
+  pod.command("create").description("Create a pod and print its id.")
+    .option("--name <name>", "name (default: made up)")
+    .option("--image <name>", "image (default: the organization's)")
+    .addOption(new Option("--gpu <type>", 'GPU type, such as "NVIDIA RTX A4000"').conflicts("cpu"))
+    .option("--cpu [flavor]", "a CPU pod, of this flavor")
+    .option("--vcpus <count>", "vCPUs of a CPU pod", whole(1, 1_000))
+    .addOption(new Option("--cloud <kind>", "where RunPod looks for a machine").choices(["community", "secure"]))
+    .option("--volume <gb>", "volume that outlives a stop; 0 for none", whole(0, 100_000))
+    .option("--disk <gb>", "disk of the container", whole(1, 100_000))
+    .option("--mount <path>", "where the volume is mounted")
+    .option("--env <name[=value]>", "variable of the pod; without a value it is taken from here (repeatable)", collect)
+    .option("--public", "every member may use it")
+    .option("--allow <id>", "Discord id that may use it (repeatable)", collect)
+    .option("--idempotency-key <key>", "the same key again gives the pod of the first call")
+    .addHelpText(
+      "after",
+      example('orgpods pod create --name lab-1 --gpu "NVIDIA RTX A4000" --volume 20 --env WANDB_API_KEY'),
+    )
+    .action((flags: CreateFlags) =>
+      run(async (shell) => await (await import("../pod_create.ts")).createPod(shell, flags))
+    );
+}
