@@ -1,0 +1,109 @@
+/** What the kill tests share: one data directory, stand-ins that live on, and a server that is killed and started again. */
+import assert from "node:assert/strict";
+import { type DataDir, tryLock } from "../../server/data_dir.ts";
+import { OFFICER } from "../../server/demo/people.ts";
+import { generateSecretKey } from "../../server/identity/secret_box.ts";
+import type { AttentionView } from "../../server/pods/attention.ts";
+import { startProgram } from "./process.ts";
+import { addOrg, must, type Reply, type Server, serverOf, tokenOf, untilTrue, withDataDir } from "./server_process.ts";
+import type { Step } from "./kill_steps.ts";
+import { type Standins, startStandins } from "./standins.ts";
+
+const API = "/api/compute/demo";
+
+export interface AuditLine {
+  readonly id: number;
+  readonly action: string;
+  readonly pod_id: string | null;
+  readonly outcome: string;
+  readonly details: Readonly<Record<string, unknown>>;
+}
+
+export interface KillScene {
+  readonly standins: Standins;
+  /** As the officer. */
+  call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Reply>;
+  /** Arms the step, makes the request, sees the server die without an answer, and starts it again. */
+  killedAt(step: Step, ...request: Parameters<KillScene["call"]>): Promise<void>;
+  podNamed(name: string): Promise<{ id: string; status: string } | undefined>;
+  attention(): Promise<AttentionView[]>;
+  /** Everything is settled or waits for an officer; fails when that does not come about. */
+  settled(): Promise<AttentionView[]>;
+  /** Audit rows after the last call of this function, oldest first. */
+  newAudit(): Promise<AuditLine[]>;
+  /** Every pod that RunPod holds is in the list or among what needs attention, by id or by its name at RunPod. */
+  nothingUnseen(): Promise<void>;
+}
+
+export async function withKillScene(use: (scene: KillScene) => Promise<void>): Promise<void> {
+  const standins = await startStandins({ timings: { provisioningMs: 0, startingMs: 0, addressMs: 0 } });
+  try {
+    const secretsKey = generateSecretKey();
+    await withDataDir(
+      secretsKey,
+      (dir) => inDirectory(standins, dir, { ...standins.env, SECRETS_KEY: secretsKey }, use),
+    );
+  } finally {
+    await standins.close();
+  }
+}
+
+async function inDirectory(
+  standins: Standins,
+  dir: DataDir,
+  env: Readonly<Record<string, string>>,
+  use: (scene: KillScene) => Promise<void>,
+): Promise<void> {
+  const start = () => serverOf(startProgram("tests/support/killable_server.ts", { args: [dir.path], env }), dir);
+  let server: Server = await start();
+  try {
+    await addOrg(server, standins.secrets.runpodKey);
+    const token = await tokenOf(server, "officer", OFFICER.id);
+    let lastAudit = 0;
+    const call: KillScene["call"] = (method, path, body, headers = {}) =>
+      server.call(method, API + path, { token, body, headers });
+    const attention = async () => (await must(call("GET", "/attention"))).json.attention as AttentionView[];
+    const pods = async () =>
+      (await must(call("GET", "/pods"))).json.pods as { id: string; name: string; status: string }[];
+    const newAudit = async () => {
+      const page = (await must(call("GET", "/audit?limit=500"))).json.audit as AuditLine[];
+      const rows = page.filter((row) => row.id > lastAudit).reverse();
+      lastAudit = rows.at(-1)?.id ?? lastAudit;
+      return rows;
+    };
+    await newAudit();
+    await use({
+      standins,
+      call,
+      attention,
+      newAudit,
+      podNamed: async (name) => (await pods()).find((pod) => pod.name === name),
+      async killedAt(step, ...request) {
+        await server.program.send(step);
+        await server.program.line(new RegExp(`^dies at ${step}$`, "m"));
+        await assert.rejects(call(...request), TypeError);
+        assert.equal((await server.program.ended()).signal, "SIGKILL");
+        const lock = tryLock(dir);
+        assert.ok(lock, "the lock of a killed server is free at once");
+        lock.release();
+        await server.close();
+        server = await start();
+      },
+      settled: () =>
+        untilTrue("nothing is unsettled", async () => {
+          const views = await attention();
+          return views.some((view) => view.kind === "action_unsettled") ? null : views;
+        }),
+      async nothingUnseen() {
+        const [shown, views] = [await pods(), await attention()];
+        for (const pod of standins.runpod.pods.list()) {
+          const inList = shown.some((one) => one.id === pod.id);
+          const inAttention = views.some((view) => view.pod_id === pod.id || view.what.includes(pod.name));
+          assert.ok(inList || inAttention, `RunPod's pod ${pod.name} is nowhere to be seen`);
+        }
+      },
+    });
+  } finally {
+    await server.close();
+  }
+}

@@ -1,0 +1,21 @@
+/** Where the kill tests cut: between which two lines of a create, stop, start or terminate the server dies. */
+export const STEPS = [
+  /** The intent is saved; it is not marked as sent. */
+  "saved",
+  /** It is marked as sent; the request has not left the process. */
+  "sent",
+  /** The request was received; its answer is lost. */
+  "unanswered",
+  /** The answer is there; nothing of it is stored. */
+  "answered",
+  /** Some of the answer is written, in a transaction that is not committed. */
+  "storing",
+  /** Everything is stored; the caller was not answered. */
+  "stored",
+] as const;
+
+export type Step = typeof STEPS[number];
+
+export function isStep(text: string): text is Step {
+  return (STEPS as readonly string[]).includes(text);
+}

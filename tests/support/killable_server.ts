@@ -1,0 +1,108 @@
+/**
+ * The server of the kill tests: the App that `orgpods serve` runs, built from the same parts, with short waits. A line on
+ * its standard input names a step; when a request to RunPod or its bookkeeping comes to that step, the process kills
+ * itself with SIGKILL. Argument: the data directory; settings come from the environment.
+ */
+import type { Database } from "../../db/database.ts";
+import { openDatabase } from "../../db/open.ts";
+import { createApp } from "../../server/app.ts";
+import { systemClock } from "../../server/clock.ts";
+import { takeLock } from "../../server/data_dir.ts";
+import { createOutward } from "../../server/fetch_once.ts";
+import { listen } from "../../server/listen.ts";
+import { POD_TIMINGS } from "../../server/pods/deps.ts";
+import { configOf, shutDown, stderrLog, stopSignal } from "../../server/serve.ts";
+import { isStep, type Step } from "./kill_steps.ts";
+
+let armed: Step | null = null;
+
+function dieAt(step: Step): void {
+  if (armed !== step) return;
+  Deno.kill(Deno.pid, "SIGKILL");
+  for (;;); // Nothing may run on until the signal has arrived.
+}
+
+/** The database with ears: it hears which statement runs, and when a transaction with an audit row was committed. */
+function killing(db: Database): Database {
+  let audited = false;
+  const run: Database["run"] = (sql, ...values) => {
+    if (sql.startsWith("update compute_intents set state = 'sent'")) dieAt("saved");
+    if (sql.startsWith("insert into audit_log")) {
+      dieAt("storing");
+      audited = true;
+    }
+    return db.run(sql, ...values);
+  };
+  const tx: Database["tx"] = (work) => {
+    if (!db.inTransaction) audited = false;
+    const result = db.tx(work);
+    if (!db.inTransaction && audited) dieAt("stored");
+    return result;
+  };
+  return new Proxy(db, {
+    get(target, name) {
+      if (name === "run") return run;
+      if (name === "tx") return tx;
+      const value = Reflect.get(target, name, target);
+      return typeof value === "function" ? value.bind(target) : value;
+    },
+  });
+}
+
+/** What goes to RunPod to change something passes here. */
+function killingFetch(inner: typeof fetch, runpodUrl: string): typeof fetch {
+  return async (input, init) => {
+    const url = input instanceof Request ? input.url : String(input);
+    if (!url.startsWith(runpodUrl) || (init?.method ?? "GET") === "GET") return await inner(input, init);
+    dieAt("sent");
+    let answer: Response;
+    let bytes: ArrayBuffer;
+    try {
+      answer = await inner(input, init);
+      bytes = await answer.arrayBuffer();
+    } catch (error) {
+      dieAt("unanswered");
+      throw error;
+    }
+    dieAt("answered");
+    const { status, headers } = answer;
+    return new Response(bytes.byteLength === 0 ? null : bytes, { status, headers });
+  };
+}
+
+async function readSteps(): Promise<void> {
+  for await (const text of Deno.stdin.readable.pipeThrough(new TextDecoderStream())) {
+    const step = text.trim();
+    if (!isStep(step)) throw new TypeError(`There is no such step: ${step}`);
+    armed = step;
+    Deno.stdout.writeSync(new TextEncoder().encode(`dies at ${step}\n`));
+  }
+}
+
+if (import.meta.main) {
+  const { config, dir } = configOf({ dataDir: Deno.args[0]!, port: 0, allowTestUpstreams: true });
+  const log = stderrLog();
+  const lock = takeLock(dir);
+  const opened = openDatabase(dir.database);
+  const outward = createOutward();
+  const app = createApp({
+    config,
+    version: "0.0.0-test",
+    db: killing(opened),
+    clock: systemClock,
+    log,
+    fetch: killingFetch(outward.fetch, config.runpodApiUrl),
+    timings: { ...POD_TIMINGS, settleWaitMs: 400, settleEveryMs: 50, settleWindowMs: 1_000, freshPodMs: 300 },
+  });
+  const stopped = stopSignal();
+  const listening = await listen(app, config, dir, log);
+  app.run();
+  readSteps();
+  log.info("orgpods is ready", { url: listening.url });
+  await stopped;
+  await shutDown(app, listening);
+  opened.close();
+  outward.close();
+  lock.release();
+  Deno.exit(0);
+}
