@@ -1,0 +1,2 @@
+/** Nothing: what the runtime itself takes to start and to end. */
+export {};
