@@ -14,12 +14,18 @@ const ignore = lacks("ssh", "ssh-keygen", "sshd", "root");
  * below it. (The processes of a pod do not carry the folder in their arguments.)
  */
 async function processesOn(folder: string): Promise<number[]> {
+  // The last part alone: where the temporary folder is a file system of its own, what stands in front is left out.
+  const name = folder.split("/").at(-1)!;
+  return await processesWithMount(name);
+}
+
+async function processesWithMount(part: string): Promise<number[]> {
   const found: number[] = [];
   for await (const { name } of Deno.readDir("/proc")) {
     if (!/^\d+$/.test(name)) continue;
     try {
       const mounts = await Deno.readTextFile(`/proc/${name}/mountinfo`);
-      if (mounts.split("\n").some((line) => line.split(" ")[3]?.includes(folder))) found.push(Number(name));
+      if (mounts.split("\n").some((line) => line.split(" ")[3]?.includes(part))) found.push(Number(name));
     } catch (error) {
       // It ended meanwhile; a process that is being collected has no mounts any more (EINVAL).
       if (!isGone(error) && !/\(os error 22\)/.test(String(error))) throw error;
