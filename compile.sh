@@ -9,7 +9,10 @@ command -v "$deno" >/dev/null || { echo "compile.sh needs deno on the PATH (or D
 targets=("")
 case "${1:-}" in
   "") ;;
-  --all) targets=("x86_64-unknown-linux-gnu" "aarch64-unknown-linux-gnu" "aarch64-apple-darwin") ;;
+  --all)
+    [ -z "${DENORT_BIN:-}" ] || { echo "compile.sh --all fills runtimes of other platforms: unset DENORT_BIN" >&2; exit 2; }
+    targets=("x86_64-unknown-linux-gnu" "aarch64-unknown-linux-gnu" "aarch64-apple-darwin")
+    ;;
   *) echo "usage: ./compile.sh [--all]" >&2; exit 2 ;;
 esac
 

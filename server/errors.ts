@@ -101,6 +101,11 @@ export function isErrorCode(word: string): word is ErrorCode {
   return Object.hasOwn(STATUS, word);
 }
 
+/** A sentence as a part of another one: without its full stop. */
+export function asClause(sentence: string): string {
+  return sentence.replace(/[.\s]+$/, "");
+}
+
 /** Exit codes of the shell commands: 0 ok, 1 failure, 2 usage, 3 not found, 4 not allowed, 5 conflict, 6 remote side. */
 export function exitCodeOf(code: ErrorCode): number {
   if (code === "usage") return 2;

@@ -8,6 +8,7 @@ import type { Shell } from "./shell.ts";
 export async function init(shell: Shell): Promise<void> {
   refuseRemote(shell, "init");
   const dir = dataDirAt(shell.options.dataDir);
+  Deno.umask(0o077);
   const { envFileMade } = initDataDir(dir, generateSecretKey());
   openDatabase(dir.database).close();
   const path = Deno.realPathSync(dir.path);

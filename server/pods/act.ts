@@ -3,7 +3,7 @@ import { insertIntent, markSent, markUnsettled, type PodAction, settleIntent } f
 import type { Org } from "../../db/stores/organizations.ts";
 import { dropAddress, type LivePod, markTerminated, podById } from "../../db/stores/pods.ts";
 import { actorOf } from "../audit/write.ts";
-import { AppError } from "../errors.ts";
+import { AppError, asClause } from "../errors.ts";
 import { callerId } from "../identity/callers.ts";
 import { describeError } from "../log.ts";
 import type { RunpodClient, RunpodPod } from "../runpod/client.ts";
@@ -17,9 +17,12 @@ import { lacksGpu } from "./view.ts";
 const READ_BACK_TRIES = 3;
 const READ_BACK_MS = 4_000;
 
-/** One action at a time on a pod; a second one waits for the first. */
+const UNRECORDED =
+  "The server's disk is full: this is not in the audit, and the list may show the old state for a while.";
+
+/** One action at a time on a pod; a second one waits for the first. Resolves with warnings. */
 export interface Actions {
-  act(org: Org, asker: Asker, podId: string, action: PodAction): Promise<void>;
+  act(org: Org, asker: Asker, podId: string, action: PodAction): Promise<string[]>;
 }
 
 /** Is the pod as the action wanted it? `null` stands for a pod RunPod does not have. Unknown words are "no". */
@@ -49,7 +52,7 @@ export function createActions(deps: PodDeps): Actions {
   };
 }
 
-async function actNow(deps: PodDeps, org: Org, asker: Asker, podId: string, action: PodAction): Promise<void> {
+async function actNow(deps: PodDeps, org: Org, asker: Asker, podId: string, action: PodAction): Promise<string[]> {
   const client = deps.runpod.clientOf(org);
   const pod = podById(deps.db, podId);
   if (pod === undefined || pod.state !== "live" || pod.runpod_id === null) {
@@ -61,7 +64,8 @@ async function actNow(deps: PodDeps, org: Org, asker: Asker, podId: string, acti
   if (intentId !== null) deps.inFlight.add(intentId);
   try {
     const answer = await callOrRead(deps, client, pod as LivePod, action);
-    settle({ pod: await withItsGpu(deps, client, pod as LivePod, action, answer), refusal: null });
+    const isStored = settle({ pod: await withItsGpu(deps, client, pod as LivePod, action, answer), refusal: null });
+    return isStored && intentId !== null ? [] : [UNRECORDED];
   } catch (error) {
     if (!(error instanceof RunpodError)) throw error;
     if (error.ambiguous || error.kind === "not_found" && action === "terminate") {
@@ -211,7 +215,7 @@ function mayTrust(deps: PodDeps, pod: LivePod, action: PodAction, read: RunpodPo
 
 function leaveOpen(deps: PodDeps, intentId: string | null, action: PodAction, error: RunpodError): AppError {
   try {
-    if (intentId !== null) markUnsettled(deps.db, intentId, error.message);
+    if (intentId !== null) markUnsettled(deps.db, intentId, asClause(toAppError(error).message));
   } catch (failure) {
     if (!isDiskFailure(failure)) throw failure; // The intent stays "sent", which is looked after in the same way.
     deps.log.error("The disk is full: that an action is open is not stored", { intent: intentId, action });
@@ -219,7 +223,7 @@ function leaveOpen(deps: PodDeps, intentId: string | null, action: PodAction, er
   const cause = toAppError(error);
   return new AppError(
     "runpod_unavailable",
-    `${cause.message}. Whether the ${action} happened is not known yet: the pod is read again until it is`,
+    `${asClause(cause.message)}. Whether the ${action} happened is not known yet: the pod is read again until it is`,
     { extra: intentId === null ? {} : { attention_id: intentId }, cause: error },
   );
 }
@@ -229,6 +233,7 @@ interface Outcome {
   readonly refusal: AppError | null;
 }
 
+/** Stores what came of an action; false when the disk is full and it could not be stored. */
 function settleAction(
   deps: PodDeps,
   org: Org,
@@ -237,7 +242,7 @@ function settleAction(
   action: PodAction,
   intentId: string | null,
   outcome: Outcome,
-): void {
+): boolean {
   const { db, clock } = deps;
   const { refusal } = outcome;
   try {
@@ -265,6 +270,7 @@ function settleAction(
         details: { name: pod.name, action, ...(refusal === null ? {} : { error: refusal.message }) },
       });
     });
+    return true;
   } catch (error) {
     if (!isDiskFailure(error)) throw error;
     deps.log.error("The disk is full: the outcome of an action is not stored", {
@@ -273,5 +279,6 @@ function settleAction(
       outcome: refusal?.code ?? "ok",
       error: describeError(error),
     });
+    return false;
   }
 }

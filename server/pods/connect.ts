@@ -2,7 +2,7 @@ import type { SharedCommits } from "../../db/shared_commits.ts";
 import type { Org } from "../../db/stores/organizations.ts";
 import { forgetRefusedHostKey, type LivePod, podById } from "../../db/stores/pods.ts";
 import { SECOND } from "../clock.ts";
-import { AppError } from "../errors.ts";
+import { AppError, asClause } from "../errors.ts";
 import type { Asker, PersonCaller } from "../identity/callers.ts";
 import type { SubjectKey } from "../ssh/public_key.ts";
 import { within } from "../within.ts";
@@ -48,7 +48,7 @@ export async function connect(
   if (pod.host === null || pod.port === null) throw why ?? addressPending();
   const warnings: string[] = [];
   if (why !== null) {
-    warnings.push(`${why.message}. The address is the last known one; the pod answered there.`);
+    warnings.push(`${asClause(why.message)}. The address is the last known one; the pod answered there.`);
     await proveStored(deps, pod, why, left());
     pod = podById(deps.db, pod.id) as LivePod;
   } else {

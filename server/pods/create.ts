@@ -13,7 +13,7 @@ import {
 import type { Org } from "../../db/stores/organizations.ts";
 import { insertPod, type LivePod, markFailed, podById } from "../../db/stores/pods.ts";
 import { actorOf } from "../audit/write.ts";
-import { AppError, isErrorCode } from "../errors.ts";
+import { AppError, asClause, isErrorCode } from "../errors.ts";
 import { callerId, discordIdOf } from "../identity/callers.ts";
 import { describeError } from "../log.ts";
 import { type CreateBody, createBody } from "../runpod/client.ts";
@@ -200,7 +200,11 @@ async function lost(
   });
   try {
     if (intentById(db, intent.id)?.state === "sent") {
-      markUnsettled(db, intent.id, error instanceof RunpodError ? error.message : "The answer could not be stored");
+      markUnsettled(
+        db,
+        intent.id,
+        error instanceof RunpodError ? asClause(toAppError(error).message) : "The answer could not be stored",
+      );
     }
   } catch (failure) {
     if (!isDiskFailure(failure)) throw failure; // The intent stays "sent", which is looked after in the same way.
@@ -215,7 +219,7 @@ async function lost(
   throw new AppError(
     "runpod_unavailable",
     `${
-      cause.message || "RunPod's answer was lost"
+      asClause(cause.message) || "RunPod's answer was lost"
     }. Whether the pod exists is not known yet: it is being looked for. ` +
       "Do not create it again; see what needs attention",
     { extra: { attention_id: intent.id }, cause: error },

@@ -1,6 +1,6 @@
 import type { Org } from "../../db/stores/organizations.ts";
 import { type LivePod, livePods, podByRunpodId, storeMissing } from "../../db/stores/pods.ts";
-import { AppError } from "../errors.ts";
+import { AppError, asClause } from "../errors.ts";
 import { RunpodError, toAppError } from "../runpod/errors.ts";
 import type { PodDeps } from "./deps.ts";
 import type { Refresher } from "./refresh.ts";
@@ -18,7 +18,7 @@ export async function listPods(
   deps.runpod.clientOf(org);
   const { fresh, error } = await deps.refresher.refresh(org, { maxAgeMs: 1_000, timeoutMs: LIST_MS });
   const pods = livePods(deps.db, org.id).map((pod) => podView(deps.db, pod, !fresh));
-  return { pods, warnings: error === null ? [] : [`${error.message}. These are the last known states.`] };
+  return { pods, warnings: error === null ? [] : [`${asClause(error.message)}. These are the last known states.`] };
 }
 
 /** A pod of the org by RunPod's id. Throws `pod_not_found`. */

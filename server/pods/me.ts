@@ -1,6 +1,7 @@
 import type { Org } from "../../db/stores/organizations.ts";
 import { usablePods } from "../../db/stores/pods.ts";
 import { isoTime, SECOND } from "../clock.ts";
+import { asClause } from "../errors.ts";
 import type { PersonCaller } from "../identity/callers.ts";
 import type { PodDeps } from "./deps.ts";
 import type { Refresher } from "./refresh.ts";
@@ -66,6 +67,6 @@ export async function myPods(
     })),
     stale: !fresh,
     as_of: asOf === null ? null : isoTime(asOf),
-    warnings: error === null ? [] : [`${error.message}. These are the last known states.`],
+    warnings: error === null ? [] : [`${asClause(error.message)}. These are the last known states.`],
   };
 }

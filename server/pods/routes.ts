@@ -45,9 +45,9 @@ export function podRoutes(
     .post("/pods/:id/action", officer, json(actionSchema), async (c) => {
       const { action }: { action: PodAction } = c.req.valid("json");
       const pod = findPod(deps, orgOf(c), c.req.param("id"));
-      await deps.actions.act(orgOf(c), askerOf(c), pod.id, action);
+      const warnings = await deps.actions.act(orgOf(c), askerOf(c), pod.id, action);
       const loses = (action === "stop" || action === "restart") && pod.keeps_files === 0;
-      return c.json({ id: pod.runpod_id, action, warnings: loses ? [LOST] : [] });
+      return c.json({ id: pod.runpod_id, action, warnings: loses ? [LOST, ...warnings] : warnings });
     })
     .get("/pods/:id/members", officer, async (c) => c.json(await podMembers(deps, orgOf(c), c.req.param("id"))))
     .get("/attention", officer, (c) => c.json({ attention: listAttention(deps, orgOf(c)) }))

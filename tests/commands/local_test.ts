@@ -16,6 +16,7 @@ Deno.test("init makes a closed data directory and prints its path alone on stdou
     assert.match(done.stderr, /serve/);
     assert.equal(Deno.statSync(dir.path).mode! & 0o777, 0o700);
     assert.equal(Deno.statSync(dir.envFile).mode! & 0o777, 0o600);
+    assert.equal(Deno.statSync(dir.database).mode! & 0o777, 0o600);
     const again = await run(["--data-dir", dir.path, "init"]);
     assert.equal(again.code, 5);
     assert.match(again.stderr, /^error: .* is a data directory already\n$/);

@@ -121,6 +121,7 @@ for (const action of ["stop", "terminate"]) {
       disk.full = everyWrite;
       const answer = await act(world, id, action);
       assert.equal(answer.status, 200, answer.text);
+      assert.match(answer.json.warnings.at(-1), /^The server's disk is full: this is not in the audit/);
       assert.equal(
         world.runpod.pods.list().find((pod) => pod.id === id)?.phase,
         action === "stop" ? "exited" : undefined,
@@ -156,7 +157,9 @@ Deno.test("a stop whose disk gets full on the way is still a success and settled
     const id = await createRunningPod(world);
     // The intent is written; that it was sent is not, nor what came of it.
     disk.full = (sql) => /set state = 'sent'|audit_log|set status/.test(sql);
-    assert.equal((await act(world, id, "stop")).status, 200);
+    const stopped = await act(world, id, "stop");
+    assert.equal(stopped.status, 200);
+    assert.match(stopped.json.warnings.at(-1), /^The server's disk is full: this is not in the audit/);
     disk.full = nothing;
     assert.equal(intentsOf(world).at(-1)!.state, "saved");
     const parts = partsOf(world);

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { AppError, exitCodeOf, isErrorCode, shown, statusOf } from "../../server/errors.ts";
+import { AppError, asClause, exitCodeOf, isErrorCode, shown, statusOf } from "../../server/errors.ts";
 import { isoTime } from "../../server/clock.ts";
 
 Deno.test("exitCodeOf gives scripts one number per kind of failure", () => {
@@ -42,4 +42,9 @@ Deno.test("shown escapes what could deceive and cuts what is long", () => {
 Deno.test("isoTime writes whole seconds with +00:00", () => {
   assert.equal(isoTime(Date.UTC(2099, 9, 9)), "2099-10-09T00:00:00+00:00");
   assert.equal(isoTime(Date.UTC(2099, 9, 9) + 5), "2099-10-09T00:00:00.005+00:00");
+});
+
+Deno.test("asClause takes the full stop off a sentence that goes on", () => {
+  assert.equal(asClause("Please try again later."), "Please try again later");
+  assert.equal(asClause("RunPod answered 502: Bad gateway"), "RunPod answered 502: Bad gateway");
 });
