@@ -1,5 +1,5 @@
-import { connectRemote, type RemoteTarget } from "./remote.ts";
 import { connectLocal, type LocalTarget } from "./local.ts";
+import { connectRemote, type RemoteTarget } from "./remote.ts";
 
 /** A way to an orgpods server for the clients of its API. */
 export interface Connection {

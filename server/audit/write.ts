@@ -1,8 +1,8 @@
 import type { Database } from "../../db/database.ts";
 import { type AuditEntry, insertAudit } from "../../db/stores/audit.ts";
 import type { Clock } from "../clock.ts";
-import { describeError, type Log } from "../log.ts";
 import type { Caller } from "../identity/callers.ts";
+import { describeError, type Log } from "../log.ts";
 
 /** The audit: who did what, to which pod, from where, with which outcome. Never bodies, never secrets. */
 export interface Audit {

@@ -1,7 +1,7 @@
 /** Discord's member and role objects as orgpods uses them. */
-import { compareIds } from "./snowflake.ts";
 import { plainName, shownName } from "./names.ts";
 import type { MemberBody, RoleBody } from "./schema.ts";
+import { compareIds } from "./snowflake.ts";
 
 /**
  * Whether a Discord user is in a server. `unknown` is neither yes nor no: callers answer 503, and only officers and

@@ -5,8 +5,8 @@ import type { Log } from "../log.ts";
 import { CALL_LIMIT, createClient } from "./client.ts";
 import { checkedEndpoint, userAgent } from "./endpoint.ts";
 import { plainName } from "./names.ts";
-import { OAuthError } from "./oauth_error.ts";
 import { boundedFetch, exchangeProblem, isUnavailable, wordOf } from "./oauth_answers.ts";
+import { OAuthError } from "./oauth_error.ts";
 import { judge } from "./outcome.ts";
 import { userSchema } from "./schema.ts";
 

@@ -13,12 +13,12 @@ import {
 } from "../../db/stores/organizations.ts";
 import { actorOf } from "../audit/write.ts";
 import { type Clock, isoTime } from "../clock.ts";
-import { imageSchema } from "../pods/create_request.ts";
 import { AppError, shown } from "../errors.ts";
 import { askerOf } from "../http/asker.ts";
 import { forceQuery, json, query } from "../http/body.ts";
 import type { Env } from "../http/env.ts";
 import type { Guards } from "../http/guards.ts";
+import { imageSchema } from "../pods/create_request.ts";
 import type { Asker } from "./callers.ts";
 import { type CheckDeps, checkDiscord, checkOrg } from "./org_check.ts";
 import { cudaSchema, roleIdsSchema } from "./org_routes.ts";

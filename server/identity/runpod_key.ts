@@ -5,9 +5,9 @@ import type { Org } from "../../db/stores/organizations.ts";
 import { type LivePod, livePods } from "../../db/stores/pods.ts";
 import { actorOf, type Audit } from "../audit/write.ts";
 import { AppError } from "../errors.ts";
-import type { Asker } from "./callers.ts";
 import type { RunpodAccounts } from "../runpod/accounts.ts";
 import { RunpodError, toAppError } from "../runpod/errors.ts";
+import type { Asker } from "./callers.ts";
 import { callerId } from "./callers.ts";
 import type { OrgSecrets } from "./org_secrets.ts";
 

@@ -5,10 +5,10 @@ import { dropAddress, type LivePod, markTerminated, podById } from "../../db/sto
 import { actorOf } from "../audit/write.ts";
 import { AppError, asClause } from "../errors.ts";
 import { callerId } from "../identity/callers.ts";
+import type { Asker } from "../identity/callers.ts";
 import { describeError } from "../log.ts";
 import type { RunpodClient, RunpodPod } from "../runpod/client.ts";
 import { RunpodError, toAppError } from "../runpod/errors.ts";
-import type { Asker } from "../identity/callers.ts";
 import type { PodDeps } from "./deps.ts";
 import { storeAnswer } from "./seen.ts";
 import { lacksGpu } from "./view.ts";

@@ -1,5 +1,5 @@
-import type { Org } from "../../db/stores/organizations.ts";
 import { intentById, type IntentRow, settleIntent } from "../../db/stores/intents.ts";
+import type { Org } from "../../db/stores/organizations.ts";
 import { bindRunpodId, podById, storeSeen } from "../../db/stores/pods.ts";
 import type { RunpodPod } from "../runpod/client.ts";
 import type { PodDeps } from "./deps.ts";

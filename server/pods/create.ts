@@ -15,12 +15,12 @@ import { insertPod, type LivePod, markFailed, podById } from "../../db/stores/po
 import { actorOf } from "../audit/write.ts";
 import { AppError, asClause, isErrorCode } from "../errors.ts";
 import { callerId, discordIdOf } from "../identity/callers.ts";
+import type { Asker } from "../identity/callers.ts";
 import { describeError } from "../log.ts";
 import { type CreateBody, createBody } from "../runpod/client.ts";
 import { RunpodError, toAppError } from "../runpod/errors.ts";
 import { adoptCreated } from "./adopt.ts";
 import type { CreateRequest } from "./create_request.ts";
-import type { Asker } from "../identity/callers.ts";
 import type { PodDeps } from "./deps.ts";
 import type { Refresher } from "./refresh.ts";
 

@@ -1,24 +1,24 @@
 import { Hono, type MiddlewareHandler } from "hono";
 import { z } from "zod";
-import { createSharedCommits } from "../../db/shared_commits.ts";
 import type { Database } from "../../db/database.ts";
+import { createSharedCommits } from "../../db/shared_commits.ts";
 import { allOrgs, type Org } from "../../db/stores/organizations.ts";
 import { livePods } from "../../db/stores/pods.ts";
+import { AppError } from "../errors.ts";
 import { askerOf, personAskerOf } from "../http/asker.ts";
 import { json, query } from "../http/body.ts";
 import { type Env, orgOf, personOf } from "../http/env.ts";
 import type { Guards, Meanwhile } from "../http/guards.ts";
 import type { Limits } from "../http/limits.ts";
-import type { PodReader } from "./pod_reader.ts";
 import type { Caller } from "../identity/callers.ts";
 import { lazily } from "../lazily.ts";
+import { describeError } from "../log.ts";
 import type { PodDeps } from "./deps.ts";
 import { findPod } from "./list.ts";
 import { ME_PODS_AGE_MS, ME_PODS_RUNPOD_MS, myPods } from "./me.ts";
+import type { PodReader } from "./pod_reader.ts";
 import type { Reach } from "./reach.ts";
 import type { Refresher } from "./refresh.ts";
-import { AppError } from "../errors.ts";
-import { describeError } from "../log.ts";
 
 const connectSchema = z.looseObject({ public_key: z.unknown().optional() });
 const stateSchema = z.looseObject({

@@ -2,8 +2,8 @@ import type { Org } from "../../db/stores/organizations.ts";
 import { AppError } from "../errors.ts";
 import { describeError } from "../log.ts";
 import { RunpodError, toAppError } from "../runpod/errors.ts";
-import type { PodDeps } from "./deps.ts";
 import { within } from "../within.ts";
+import type { PodDeps } from "./deps.ts";
 import { applyList } from "./sync.ts";
 
 /** Whether RunPod was heard, and if not, why not. */

@@ -1,6 +1,6 @@
-import type { Org } from "../../db/stores/organizations.ts";
 import { closeAttention, openAttention, openAttentionRows, wasForgotten } from "../../db/stores/attention.ts";
 import { type IntentRow, openIntents } from "../../db/stores/intents.ts";
+import type { Org } from "../../db/stores/organizations.ts";
 import {
   incarnationKnown,
   type LivePod,

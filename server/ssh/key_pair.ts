@@ -1,5 +1,5 @@
-import { fingerprint, parsePublicKey } from "./public_key.ts";
 import { formatPrivateKey, generateKeyPair, parsePrivateKey, publicLine } from "./private_key.ts";
+import { fingerprint, parsePublicKey } from "./public_key.ts";
 import { type Signer, signerOf } from "./signer.ts";
 
 /** A new ed25519 pair in the forms in which it is stored. */

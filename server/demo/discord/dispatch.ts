@@ -1,16 +1,16 @@
-import { getApplication, getAuthorization, getSelf, getUser, listOwnGuilds } from "./api_users.ts";
+import { edgePage, invalidApiVersion, methodNotAllowed, notFound } from "./answers.ts";
 import { countRoleMembers, getGuild, getRole, listRoles } from "./api_guilds.ts";
 import { getMember, listMembers, searchMembers } from "./api_members.ts";
-import { edgePage, invalidApiVersion, methodNotAllowed, notFound } from "./answers.ts";
-import { errorPage } from "./authorize_page.ts";
+import { getApplication, getAuthorization, getSelf, getUser, listOwnGuilds } from "./api_users.ts";
 import { createAuthorize } from "./authorize.ts";
+import { errorPage } from "./authorize_page.ts";
 import { notLocal } from "./local_only.ts";
 import { limitedAnswer, strike } from "./network_faults.ts";
 import { exchangeToken, revokeToken } from "./oauth_token.ts";
 import type { Call, Handler, Parts } from "./parts.ts";
 import { createRateLimits } from "./rate_limits.ts";
-import { findRoute, type RoutePath } from "./route_table.ts";
 import type { RecordedRequest } from "./requests.ts";
+import { findRoute, type RoutePath } from "./route_table.ts";
 
 /** Invalid answers in ten minutes after which the network in front bans the caller. */
 const MOST_INVALID = 10_000;

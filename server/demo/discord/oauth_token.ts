@@ -1,9 +1,9 @@
 import { Buffer } from "node:buffer";
+import { SECOND } from "../../clock.ts";
 import { apiError, json, oauthError } from "./answers.ts";
 import { TOKEN_LIFETIME, type Tokens } from "./grants.ts";
 import type { Call, Handler, Parts } from "./parts.ts";
 import { sameSecret } from "./secrets.ts";
-import { SECOND } from "../../clock.ts";
 
 const INVALID_CODE = 'Invalid "code" in request.';
 

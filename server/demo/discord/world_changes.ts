@@ -1,5 +1,5 @@
-import { AppError, shown } from "../../errors.ts";
 import { isoTime } from "../../clock.ts";
+import { AppError, shown } from "../../errors.ts";
 import type { Guild, Member, Role, State, User } from "./state.ts";
 import type { NewGuild, NewMember, NewRole, NewUser, WorldChange } from "./world_schema.ts";
 

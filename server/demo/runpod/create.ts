@@ -1,10 +1,10 @@
 /** `POST /pods`: the rules of the create body, the search for a host, and the faults of a create. */
 import { type Answer, invalid, json, problem, Refusal, refuse } from "./answers.ts";
 import type { Context } from "./context.ts";
-import { place } from "./placement.ts";
-import { newPod } from "./new_pod.ts";
 import { boot } from "./life.ts";
 import { balanceOf, hardwareRate } from "./meter.ts";
+import { newPod } from "./new_pod.ts";
+import { place } from "./placement.ts";
 import { violations } from "./schema_check.ts";
 import { type CreateBody, podCreate } from "./schemas.ts";
 import type { FakePod, World } from "./state.ts";

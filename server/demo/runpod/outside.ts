@@ -2,9 +2,9 @@
 import { AppError, shown } from "../../errors.ts";
 import { startAgain } from "./actions.ts";
 import { addressOf, boot, halt, madeUpAddress, settle, statusOf, terminate } from "./life.ts";
-import { costNow, LEGAL } from "./view.ts";
 import { newPod } from "./new_pod.ts";
 import type { FakePod, World } from "./state.ts";
+import { costNow, LEGAL } from "./view.ts";
 
 /** A pod beside ours. Without `cpu` it has one RTX A4000. */
 export interface ForeignPod {
