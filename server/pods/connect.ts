@@ -6,6 +6,7 @@ import { AppError, asClause } from "../errors.ts";
 import type { Asker, PersonCaller } from "../identity/callers.ts";
 import type { SubjectKey } from "../ssh/public_key.ts";
 import { within } from "../within.ts";
+import { addressPending } from "./address_pending.ts";
 import type { PodDeps } from "./deps.ts";
 import { findPod } from "./list.ts";
 import { type PodReader, RUNPOD_MS } from "./pod_reader.ts";
@@ -64,13 +65,6 @@ export async function connect(
   });
 }
 
-function addressPending(): AppError {
-  return new AppError(
-    "ssh_address_pending",
-    "RunPod has not given the pod an SSH address yet. Wait a minute and try again",
-  );
-}
-
 /** A stored address may belong to somebody else by now: only the pinned host key proves it (decision 25). */
 async function proveStored(
   deps: PodDeps & { readonly reach: Reach },
@@ -87,7 +81,7 @@ async function proveStored(
     if (error.code !== "pod_unreachable" && error.code !== "host_key_changed") throw error;
     // Another host at an old address is no changed key: it says nothing about the pod.
     forgetRefusedHostKey(deps.db, pod.id, pod.start_key!);
-    throw new AppError("ssh_address_pending", addressPending().message, { cause: error });
+    throw addressPending(error);
   }
 }
 

@@ -13,6 +13,7 @@ import { AppError } from "../errors.ts";
 import { describeError } from "../log.ts";
 import type { PodTarget } from "../ssh/dial.ts";
 import { checkForwarding } from "../ssh/forwarding_check.ts";
+import { addressPending } from "./address_pending.ts";
 import type { PodDeps } from "./deps.ts";
 
 /** A handshake that proved a stored address is trusted this long (decision 25). */
@@ -40,10 +41,7 @@ export interface Reach {
 
 export function targetOf(deps: PodDeps, pod: LivePod): PodTarget {
   if (pod.status !== "RUNNING" || pod.host === null || pod.port === null || pod.start_key === null) {
-    throw new AppError(
-      "ssh_address_pending",
-      "RunPod has not given the pod an SSH address yet. Wait a minute and try again",
-    );
+    throw addressPending();
   }
   return {
     podKey: pod.id,

@@ -10,6 +10,7 @@ import { folderFor } from "../identity/folders.ts";
 import { issueCertificate, randomSerial } from "../ssh/certificate.ts";
 import type { CaSigner } from "../ssh/org_keys.ts";
 import type { SubjectKey } from "../ssh/public_key.ts";
+import { addressPending } from "./address_pending.ts";
 import type { PodDeps } from "./deps.ts";
 
 const BACKDATED_MS = 5 * MINUTE;
@@ -76,6 +77,8 @@ export function sign(
     }
     if (current === undefined || current.state !== "live") throw new AppError("pod_not_found", "Pod not found");
     if (current.status !== "RUNNING") throw new AppError("pod_not_running", "Pod is not running");
+    // A stop or a move that came in since the pod was read: its old address leads to nobody, or to somebody else.
+    if (current.runpod_id !== pod.runpod_id || current.host === null || current.port === null) throw addressPending();
     refuseChangedRoles(org, orgNow);
     checkAccess(deps, current as LivePod, me);
     if (me.tokenId !== null && tokenById(db, org.id, me.tokenId)?.revoked_at !== null) {
@@ -128,8 +131,8 @@ export function sign(
     });
     return {
       ssh_info: {
-        host: pod.host!,
-        port: pod.port!,
+        host: current.host,
+        port: current.port,
         username: "root",
         user_folder: folder,
         is_admin: me.isOfficer,

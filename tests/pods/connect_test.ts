@@ -362,3 +362,31 @@ Deno.test("connect is limited to 60 a minute for each person", async () => {
     assert.equal((await connect(world, id)).status, 200);
   });
 });
+
+for (
+  const [what, change, status, port] of [
+    ["its address was dropped", "host = null, port = null", 503, null],
+    ["its address changed", "port = 4242", 200, 4242],
+  ] as const
+) {
+  Deno.test(`connect goes by what is known at signing when ${what} after the pod was read`, async () => {
+    let armed = false;
+    await inWorld({
+      wrapDatabase: (db) => {
+        const exec = db.exec.bind(db);
+        db.exec = (sql) => {
+          if (armed && sql === "savepoint piece") db.run(`update compute_pods set ${change}`);
+          exec(sql);
+        };
+        return db;
+      },
+    }, async (world) => {
+      const id = await readyPod(world);
+      armed = true;
+      const answer = await connect(world, id);
+      assert.equal(answer.status, status, answer.text);
+      assert.equal(answer.json.ssh_info?.port ?? null, port);
+      assert.equal(answer.json.code, status === 503 ? "ssh_address_pending" : undefined);
+    });
+  });
+}
