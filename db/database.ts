@@ -28,6 +28,10 @@ export function isDiskFailure(error: unknown): boolean {
     /disk is full|disk I\/O error|readonly database/.test(error.message);
 }
 
+/** Numbered parameters (`?1`) are turned into plain ones here: the SQLite of older Deno versions miscounts them. */
+const NUMBERED = /\?\d+/g;
+const numbersOf = (sql: string): number[] => [...sql.matchAll(NUMBERED)].map(([found]) => Number(found.slice(1)));
+
 /**
  * One SQLite file, open for the life of the program. Statements are prepared once and kept. Calls are synchronous:
  * between two lines of a transaction no other request runs.
@@ -35,6 +39,8 @@ export function isDiskFailure(error: unknown): boolean {
 export class Database {
   readonly #file: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
+  /** Of SQL with numbered parameters: which value comes at which place. */
+  readonly #orders = new Map<string, readonly number[]>();
   #inside = false;
 
   constructor(file: DatabaseSync) {
@@ -44,23 +50,31 @@ export class Database {
   #statement(sql: string): StatementSync {
     let statement = this.#statements.get(sql);
     if (statement === undefined) {
-      statement = this.#file.prepare(sql);
+      const order = numbersOf(sql);
+      if (order.length > 0) this.#orders.set(sql, order);
+      statement = this.#file.prepare(sql.replace(NUMBERED, "?"));
       this.#statements.set(sql, statement);
     }
     return statement;
   }
 
+  /** The values of a statement in the order of its places. */
+  #bound(sql: string, values: readonly SqlValue[]): readonly SqlValue[] {
+    const order = this.#orders.get(sql);
+    return order === undefined ? values : order.map((number) => values[number - 1]!);
+  }
+
   get<T = Row>(sql: string, ...values: SqlValue[]): T | undefined {
-    return this.#statement(sql).get(...values) as T | undefined;
+    return this.#statement(sql).get(...this.#bound(sql, values)) as T | undefined;
   }
 
   all<T = Row>(sql: string, ...values: SqlValue[]): T[] {
-    return this.#statement(sql).all(...values) as T[];
+    return this.#statement(sql).all(...this.#bound(sql, values)) as T[];
   }
 
   /** Runs a statement and returns how many rows it changed. */
   run(sql: string, ...values: SqlValue[]): number {
-    return Number(this.#statement(sql).run(...values).changes);
+    return Number(this.#statement(sql).run(...this.#bound(sql, values)).changes);
   }
 
   /** Runs SQL of several statements, without parameters (migrations, pragmas). */
@@ -94,6 +108,7 @@ export class Database {
 
   close(): void {
     this.#statements.clear();
+    this.#orders.clear();
     this.#file.close();
   }
 }

@@ -1,7 +1,9 @@
 import type { Database } from "../db/database.ts";
+import type { Org } from "../db/stores/organizations.ts";
 import { createAudit } from "./audit/write.ts";
+import { AUTO_STOP_TIMINGS, type AutoStopJobs, type AutoStopTimings, createAutoStopJobs } from "./auto_stop/jobs.ts";
 import type { Clock } from "./clock.ts";
-import type { Config } from "./config.ts";
+import { type Config, REAL_UPSTREAMS } from "./config.ts";
 import { createDirectory } from "./discord/directory.ts";
 import type { OAuth } from "./discord/oauth.ts";
 import { sessionCookie } from "./http/cookies.ts";
@@ -15,17 +17,29 @@ import { countUnreadable } from "./identity/rotate.ts";
 import { createSecretBox } from "./identity/secret_box.ts";
 import { lazily } from "./lazily.ts";
 import type { Log } from "./log.ts";
-import { startLoops } from "./loops.ts";
+import { type Loops, startLoops } from "./loops.ts";
 import { createActions } from "./pods/act.ts";
 import { POD_TIMINGS, type PodTimings } from "./pods/deps.ts";
 import { createPodReader } from "./pods/pod_reader.ts";
 import { createReach } from "./pods/reach.ts";
 import { createRefresher } from "./pods/refresh.ts";
-import { closeNeverSent } from "./pods/settle.ts";
+import { replacePod } from "./pods/replace.ts";
+import { closeNeverSent, createSettler } from "./pods/settle.ts";
+import { watchTroubles } from "./pods/trouble.ts";
+import { SCHEDULE_TIMINGS, type ScheduleTimings } from "./schedule/decide.ts";
+import { createPause } from "./schedule/pause.ts";
+import { createSchedule, type Schedule } from "./schedule/turn.ts";
+import { budgetState } from "./spend/budget.ts";
 import { createRunpodAccounts } from "./runpod/accounts.ts";
+import type { Limits as RunpodLimits } from "./runpod/request.ts";
+import { createMonthCosts } from "./spend/month_costs.ts";
+import { createMoneyTurn, type MoneyTurn } from "./spend/turn.ts";
 import { createHostKeys } from "./ssh/host_keys.ts";
 import { createOrgKeys } from "./ssh/org_keys.ts";
 import { createPool } from "./ssh/pool.ts";
+import { createDeliverer, type Deliverer } from "./webhooks/deliver.ts";
+import { createPost } from "./webhooks/post.ts";
+import { type Resolve, systemResolve } from "./webhooks/resolve.ts";
 
 /** What the App is made of. The database is open and under the lock; nothing here reads a global. */
 export interface AppParts {
@@ -35,19 +49,37 @@ export interface AppParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly fetch: typeof fetch;
+  /** How the host names of webhooks are resolved; by default as the system does. */
+  readonly resolve?: Resolve;
   readonly limitRules?: Record<keyof Limits, LimitRule>;
   readonly timings?: PodTimings;
+  readonly scheduleTimings?: ScheduleTimings;
+  readonly autoStopTimings?: AutoStopTimings;
+  readonly runpodLimits?: RunpodLimits;
+  /** Names the machine and folder of the database (see `homeOf`), so that a copy of it is noticed; null: not watched. */
+  readonly home?: string | null;
 }
 
 /** The program without its listeners: it answers requests and runs the loops. */
 export interface App {
   readonly router: Router;
+  /** The jobs that the loops run, for whoever wants a turn at once. */
+  readonly jobs: Jobs;
   /** Answers one request; `peer` says where it comes from. */
   fetch(request: Request, peer: Peer): Promise<Response>;
   /** Settles what an earlier run left open and starts the background loops. */
   run(): void;
   /** Stops the loops and ends every connection; the database stays open. */
   close(): Promise<void>;
+}
+
+export interface Jobs {
+  readonly schedule: Schedule;
+  readonly autoStop: AutoStopJobs;
+  /** Looks after actions and creates whose outcome is not known. */
+  readonly settle: () => Promise<void>;
+  readonly money: MoneyTurn;
+  readonly webhooks: Deliverer;
 }
 
 /** Builds every part from its dependencies and hands them over: the one place where wiring happens. */
@@ -73,6 +105,7 @@ export function createApp(parts: AppParts): App {
     clock,
     log,
     fetch: parts.fetch,
+    ...(parts.runpodLimits === undefined ? {} : { limits: parts.runpodLimits }),
   });
   const hostKeys = createHostKeys(db, clock, log);
   const ssh = createPool({ verifyHostKey: hostKeys.verify, onLogin: hostKeys.pin, clock, log });
@@ -88,6 +121,7 @@ export function createApp(parts: AppParts): App {
     audit,
     log,
   });
+  const pause = createPause({ db, clock, log, home: parts.home ?? null, clockOffMs: runpod.clockOffMs });
   const podDeps = {
     db,
     clock,
@@ -100,19 +134,73 @@ export function createApp(parts: AppParts): App {
     timings: parts.timings ?? POD_TIMINGS,
     deploymentImage: config.podImage,
     inFlight: new Set<string>(),
+    moved: pause.moved,
   };
   const reach = createReach(podDeps);
-  const refresher = createRefresher(podDeps, (org) => reach.lookAt(org));
+  const refresher = createRefresher(podDeps, (org) => {
+    reach.lookAt(org);
+    watchTroubles(podDeps, org);
+  });
+  const actions = createActions(podDeps);
+  const scheduleTimings = parts.scheduleTimings ?? SCHEDULE_TIMINGS;
+  const schedule = createSchedule({
+    ...podDeps,
+    refresher,
+    actions,
+    pause,
+    schedule: scheduleTimings,
+    replace: (org, asker, podId, onDone) => replacePod(podDeps, org, asker, podId, onDone),
+  });
+  const deliverer = createDeliverer({
+    db,
+    clock,
+    log,
+    audit,
+    box,
+    version,
+    random: Math.random,
+    post: createPost({ resolve: parts.resolve ?? systemResolve, allowPrivate: config.webhooksAllowPrivate }),
+  });
+  const autoStopTimings = parts.autoStopTimings ?? AUTO_STOP_TIMINGS;
+  const standingDeps = {
+    budgetReached: (org: Org, now: number) => budgetState(db, org, now).state === "reached",
+    leadMs: scheduleTimings.leadMs,
+    monthCosts: createMonthCosts(db),
+  };
+  const autoStop = createAutoStopJobs({
+    ...podDeps,
+    actions,
+    isPaused: pause.reason,
+    ...standingDeps,
+  }, autoStopTimings);
+  const jobs: Jobs = {
+    schedule,
+    autoStop,
+    settle: createSettler({ ...podDeps, refresher, actions }),
+    money: createMoneyTurn(podDeps),
+    webhooks: deliverer,
+  };
+  let loops: Loops | null = null;
   const router = buildRouter({
     ...podDeps,
+    ...standingDeps,
+    // Until the loops run there is nobody to wake.
+    poke: () => loops?.wakeSchedule(),
     refresher,
     reach,
     reader: createPodReader(podDeps),
-    actions: createActions(podDeps),
+    actions,
+    schedule,
+    pause,
     guards,
     limits,
     secrets,
     box,
+    deliverer,
+    urlRules: {
+      allowPrivate: config.webhooksAllowPrivate,
+      testDiscord: config.discordUrl === REAL_UPSTREAMS.discordUrl ? null : new URL(config.discordUrl).origin,
+    },
     oauth,
     baseUrl: config.baseUrl,
     superadmins: config.superadmins,
@@ -126,9 +214,9 @@ export function createApp(parts: AppParts): App {
     clientId: config.clientId,
   });
 
-  let loops: { stop(): Promise<void> } | null = null;
   return {
     router,
+    jobs,
     fetch: async (request, peer) => await router.fetch(request, { peer }),
     run() {
       const unreadable = box.ready ? countUnreadable(db, box) : 0;
@@ -136,12 +224,20 @@ export function createApp(parts: AppParts): App {
         log.error("SECRETS_KEY cannot decrypt what is stored: put the old key back, behind a comma", { unreadable });
       }
       closeNeverSent(podDeps);
-      loops = startLoops({ ...podDeps, refresher, auditRetentionDays: config.auditRetentionDays });
+      loops = startLoops({
+        ...podDeps,
+        refresher,
+        jobs,
+        scheduleTurnMs: scheduleTimings.turnMs,
+        autoStopTimings,
+        auditRetentionDays: config.auditRetentionDays,
+      });
     },
     async close() {
       // The refresher first: its calls under way are given up, which the loops wait for.
       const refreshed = refresher.close();
       await loops?.stop();
+      await deliverer.close();
       await refreshed;
       await ssh.close();
       await reach.close();

@@ -13,5 +13,6 @@ export const DAY = 24 * HOUR;
 
 /** A stored time as the API writes it: ISO 8601 with `+00:00`, whole seconds unless there are milliseconds. */
 export function isoTime(ms: number): string {
-  return new Date(ms).toISOString().replace(/(?:\.000)?Z$/, "+00:00");
+  const text = new Date(ms).toISOString();
+  return `${text.slice(0, ms % SECOND === 0 ? -5 : -1)}+00:00`;
 }

@@ -27,6 +27,8 @@ export interface Config {
   readonly discordUrl: string;
   readonly trustedProxies: ReadonlySet<string>;
   readonly auditRetentionDays: number;
+  /** Webhooks may lead to private addresses, and to loopback over plain http. */
+  readonly webhooksAllowPrivate: boolean;
 }
 
 export const REAL_UPSTREAMS = {
@@ -82,6 +84,12 @@ const idList = (name: string, text: string): string[] => {
   for (const id of ids) if (!/^\d{5,25}$/.test(id)) refuse(name, "must be a comma list of Discord ids");
   return ids;
 };
+
+function onOff(env: Source, name: string): boolean {
+  const found = setting(env, name);
+  if (found !== null && found.value !== "true" && found.value !== "false") refuse(name, "must be true or false");
+  return found?.value === "true";
+}
 
 const PORT = z.number().int().min(0).max(65535);
 
@@ -153,6 +161,7 @@ export function readConfig(flags: ConfigFlags, env: Source): Config {
     ...upstreams,
     trustedProxies: new Set(proxies),
     auditRetentionDays: days,
+    webhooksAllowPrivate: onOff(env, "ORGPODS_WEBHOOKS_ALLOW_PRIVATE"),
   };
 }
 

@@ -3,6 +3,8 @@ import { describeError, type Log } from "./log.ts";
 export interface Loop {
   /** Ends the loop after the turn that runs now. */
   stop(): Promise<void>;
+  /** Makes the next turn begin at once, or right after the one that runs now. */
+  wake(): void;
 }
 
 /**
@@ -13,15 +15,20 @@ export function every(name: string, ms: number, turn: () => Promise<void> | void
   let stopped = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let running: Promise<void> = Promise.resolve();
+  let isRunning = false;
+  let isWanted = false;
   const tick = () => {
     const begun = performance.now();
+    isRunning = true;
+    isWanted = false;
     running = (async () => {
       try {
         await turn();
       } catch (error) {
         log.error(`A turn of the ${name} loop failed`, { error: describeError(error) });
       }
-      if (!stopped) timer = setTimeout(tick, Math.max(0, ms - (performance.now() - begun)));
+      isRunning = false;
+      if (!stopped) timer = setTimeout(tick, isWanted ? 0 : Math.max(0, ms - (performance.now() - begun)));
     })();
   };
   tick();
@@ -30,6 +37,12 @@ export function every(name: string, ms: number, turn: () => Promise<void> | void
       stopped = true;
       clearTimeout(timer);
       await running;
+    },
+    wake() {
+      isWanted = true;
+      if (stopped || isRunning) return;
+      clearTimeout(timer);
+      timer = setTimeout(tick, 0);
     },
   };
 }

@@ -1,18 +1,25 @@
 import { pruneAudit } from "../db/stores/audit.ts";
 import { pruneConnections } from "../db/stores/connections.ts";
+import { failTestsBefore, pruneDeliveries } from "../db/stores/deliveries.ts";
+import { pruneEvents } from "../db/stores/events.ts";
 import { openIntents } from "../db/stores/intents.ts";
 import { allOrgs } from "../db/stores/organizations.ts";
 import { type LivePod, livePods } from "../db/stores/pods.ts";
+import { pruneSessions } from "../db/stores/sessions.ts";
+import type { AutoStopTimings } from "./auto_stop/jobs.ts";
 import { DAY, HOUR, MINUTE, SECOND } from "./clock.ts";
-import { every, type Loop } from "./every.ts";
+import { every } from "./every.ts";
 import type { PodDeps } from "./pods/deps.ts";
 import type { Refresher } from "./pods/refresh.ts";
-import { createSettler } from "./pods/settle.ts";
+import type { Jobs } from "./app.ts";
 
 const TURN_MS = 2 * SECOND;
 /** A pod that is on its way is looked at often, but not for ever: a pod without a public address stays that way. */
 const STARTING_MS = 20 * MINUTE;
 const CONNECTIONS_KEPT_MS = 90 * DAY;
+const EVENTS_KEPT_MS = 365 * DAY;
+const DELIVERIES_KEPT_MS = 30 * DAY;
+const SESSIONS_KEPT_MS = 365 * DAY;
 
 /**
  * How old the states of an org's pods may get in the background: a few seconds while something is on its way, a minute
@@ -28,11 +35,25 @@ export function refreshAge(now: number, pods: readonly LivePod[], hasOpenCreate:
   return pods.some((pod) => pod.status === "RUNNING") ? MINUTE : 5 * MINUTE;
 }
 
-/** The loops of a running server: RunPod's states, open intents, housekeeping. */
+export interface Loops {
+  /** Ends all loops after the turns that run now. */
+  stop(): Promise<void>;
+  /** Lets the schedule have a turn at once. */
+  wakeSchedule(): void;
+}
+
+/** The loops of a running server: RunPod's states, open intents, the schedule, housekeeping. */
 export function startLoops(
-  deps: PodDeps & { readonly refresher: Refresher; readonly auditRetentionDays: number },
-): Loop {
+  deps: PodDeps & {
+    readonly refresher: Refresher;
+    readonly jobs: Jobs;
+    readonly scheduleTurnMs: number;
+    readonly autoStopTimings: Pick<AutoStopTimings, "turnMs" | "warnTurnMs">;
+    readonly auditRetentionDays: number;
+  },
+): Loops {
   const { db, clock, log } = deps;
+  const { autoStop } = deps.jobs;
 
   const refreshTurn = async () => {
     const creates = new Set(openIntents(db).filter((i) => i.action === "create").map((i) => i.org_id));
@@ -49,17 +70,32 @@ export function startLoops(
     const now = clock.now();
     const rows = pruneAudit(db, now - deps.auditRetentionDays * DAY);
     const connections = pruneConnections(db, now - CONNECTIONS_KEPT_MS);
-    if (rows + connections > 0) log.info("Old rows were removed", { audit: rows, connections });
+    const sessions = pruneSessions(db, now - SESSIONS_KEPT_MS);
+    const deliveries = pruneDeliveries(db, now - DELIVERIES_KEPT_MS);
+    const events = pruneEvents(db, now - EVENTS_KEPT_MS);
+    const removed = { audit: rows, connections, sessions, deliveries, events };
+    if (Object.values(removed).some((count) => count > 0)) log.info("Old rows were removed", removed);
+    failTestsBefore(db, now - MINUTE, "The server stopped before the answer came", now);
   };
 
+  const schedule = every("schedule", deps.scheduleTurnMs, deps.jobs.schedule.turn, log);
   const loops = [
     every("refresh", TURN_MS, refreshTurn, log),
-    every("settle", TURN_MS, createSettler(deps), log),
+    every("settle", TURN_MS, deps.jobs.settle, log),
+    schedule,
+    every("auto stop", deps.autoStopTimings.turnMs, autoStop.stops.begin, log),
+    every("presence", deps.autoStopTimings.turnMs, autoStop.watch, log),
+    every("warning", deps.autoStopTimings.warnTurnMs, autoStop.warn, log),
+    every("money", MINUTE, deps.jobs.money.turn, log),
+    every("webhooks", TURN_MS, deps.jobs.webhooks.turn, log),
     every("housekeeping", HOUR, housekeeping, log),
   ];
   return {
     async stop() {
+      deps.jobs.money.close();
       await Promise.all(loops.map((loop) => loop.stop()));
+      await autoStop.stops.idle();
     },
+    wakeSchedule: schedule.wake,
   };
 }

@@ -4,6 +4,7 @@ import { systemClock } from "./clock.ts";
 import { type Config, type ConfigFlags, loadEnvironment, missingSettings, readConfig } from "./config.ts";
 import { type DataDir, dataDirAt, initDataDir, isInitialized, requireDataDir, takeLock } from "./data_dir.ts";
 import { createOutward } from "./fetch_once.ts";
+import { homeOf } from "./home.ts";
 import { generateSecretKey } from "./identity/secret_box.ts";
 import { listen, type Listening } from "./listen.ts";
 import { createLog, describeError, type Log } from "./log.ts";
@@ -64,7 +65,8 @@ export async function serve(options: ServeOptions): Promise<number> {
   const lock = takeLock(dir);
   const db = openDatabase(dir.database);
   const outward = createOutward();
-  const app = createApp({ config, version: VERSION, db, clock: systemClock, log, fetch: outward.fetch });
+  const home = homeOf(dir.path);
+  const app = createApp({ config, version: VERSION, db, clock: systemClock, log, fetch: outward.fetch, home });
   surviveUnhandledRejections(log);
   // Before it says that it is ready: whoever reads that may stop it at once.
   const stopped = stopSignal();

@@ -17,16 +17,19 @@ export async function listPods(shell: Shell): Promise<void> {
     if (answer.value.pods.length === 0) await shell.say("No pods.");
     await shell.result(answer, ({ pods }) =>
       pods.length === 0 ? "" : table(
-        ["ID", "NAME", "STATUS", "ACCESS", "USD/H", "SSH", "FILES", "STARTED"],
+        ["ID", "NAME", "STATUS", "ACCESS", "USD/H", "MONTH", "SSH", "FILES", "UP SINCE", "STOPS", "TROUBLE"],
         pods.map((pod) => [
           pod.id,
           pod.name,
           pod.stale ? `${pod.status} (as of ${shortTime(pod.as_of)})` : pod.status,
           accessOf(pod),
           pod.cost_per_hour?.toFixed(2) ?? null,
+          pod.cost_this_month.toFixed(2),
           reachableOf(pod),
           pod.keeps_files ? "kept" : "lost at stop",
-          shortTime(pod.started_at),
+          shortTime(pod.up_since),
+          shortTime(pod.stops_at),
+          pod.trouble?.code ?? null,
         ]),
       ));
   });
@@ -45,8 +48,24 @@ export function describePod(pod: PodView): string {
     ["Files at a stop", pod.keeps_files ? "kept" : "lost"],
     ["Created", shortTime(pod.created_at)],
     ["Started", shortTime(pod.started_at)],
+    ["Up since", shortTime(pod.up_since)],
+    ["Why", pod.status_why],
+    ["Next session", pod.next_session === null ? null : nextSession(pod.next_session)],
+    ["Stops", pod.stops_at === null ? null : `${shortTime(pod.stops_at)} ${pod.stops_why ?? ""}`.trim()],
+    ["Stays up", pod.stays_why],
+    ["Idle stop", ruleText(pod.auto_stop_after_minutes, "minutes")],
+    ["Longest run", ruleText(pod.max_run_hours, "hours")],
+    ["Kept until", shortTime(pod.keep_until)],
+    ["This month", `${pod.cost_this_month.toFixed(2)} USD`],
+    ["Trouble", pod.trouble === null ? null : `${pod.trouble.what} ${pod.trouble.todo}`],
   ]);
 }
+
+const ruleText = (rule: number | null, unit: string) =>
+  rule === null ? "the organization's rule" : rule === 0 ? "never" : `${rule} ${unit}`;
+
+const nextSession = (next: NonNullable<PodView["next_session"]>) =>
+  `${shortTime(next.start_at)} to ${shortTime(next.stop_at)}${next.title === null ? "" : ` (${next.title})`}`;
 
 /** The pod by its id: from the list, which holds the last known state when RunPod is down; else by itself. */
 export async function findPod(api: Api, org: string, id: string): Promise<PodView> {
@@ -55,9 +74,14 @@ export async function findPod(api: Api, org: string, id: string): Promise<PodVie
   return found ?? (await read(api.org.pods[":id"].$get({ param: { org, id } }))).value.pod;
 }
 
-export async function actOnPod(shell: Shell, id: string, action: "start" | "stop" | "restart"): Promise<void> {
+export async function actOnPod(
+  shell: Shell,
+  id: string,
+  action: "start" | "stop" | "restart",
+  flags: { readonly overBudget?: boolean } = {},
+): Promise<void> {
   pathPart(id, "The pod's id");
-  await withOrg(shell, async (api, org) => await act(shell, api, org, id, action));
+  await withOrg(shell, async (api, org) => await act(shell, api, org, id, action, flags.overBudget));
 }
 
 /** `orgpods pod terminate`: the pod's name must be typed, because its files are lost; scripts say `--yes`. */
@@ -85,8 +109,10 @@ async function act(
   org: string,
   id: string,
   action: "start" | "stop" | "restart" | "terminate",
+  overBudget = false,
 ): Promise<void> {
-  const answer = await read(api.org.pods[":id"].action.$post({ param: { org, id }, json: { action } }));
+  const json = { action, ...(overBudget ? { over_budget: true } : {}) };
+  const answer = await read(api.org.pods[":id"].action.$post({ param: { org, id }, json }));
   await shell.say(`RunPod took the ${action} of ${answer.value.id}.`);
   await shell.result(answer, (done) => done.id);
 }

@@ -20,6 +20,7 @@ export interface CreateFlags {
   readonly env?: readonly string[];
   readonly public?: boolean;
   readonly allow?: readonly string[];
+  readonly overBudget?: boolean;
   readonly idempotencyKey?: string;
 }
 
@@ -56,6 +57,7 @@ export function createBodyOf(flags: CreateFlags, env: (name: string) => string |
     ...(flags.mount === undefined ? {} : { volume_mount_path: flags.mount }),
     ...(Object.keys(variables).length === 0 ? {} : { env: variables }),
     ...(flags.public ? { is_public: true } : {}),
+    ...(flags.overBudget ? { over_budget: true } : {}),
     ...(flags.allow === undefined ? {} : { allowed_users: [...flags.allow] }),
   };
 }

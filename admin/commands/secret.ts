@@ -45,7 +45,8 @@ export async function rotate(shell: Shell): Promise<void> {
   });
 }
 
-async function readSecret(shell: Shell, name: string): Promise<string> {
+/** Reads one line from standard input, or from a terminal that does not show it. Throws `AppError("usage")`. */
+export async function readSecret(shell: Shell, name: string): Promise<string> {
   let text: string | null;
   if (shell.stdio.isTerminal) {
     await shell.stdio.err(`Value of ${name} (it is not shown): `);

@@ -1,6 +1,6 @@
 import type { Database } from "../database.ts";
 
-export type ActorKind = "local" | "officer" | "member" | "stranger" | "server";
+export type ActorKind = "local" | "officer" | "member" | "stranger" | "server" | "external";
 
 export interface AuditEntry {
   readonly source: "api" | "http" | "job" | "local";

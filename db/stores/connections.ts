@@ -74,6 +74,15 @@ export function folderOf(db: Database, orgId: number, discordId: string): string
   )?.folder;
 }
 
+/** Whose folder it is: folders are unique in an org. */
+export function folderOwner(db: Database, orgId: number, folder: string): string | undefined {
+  return db.get<{ discord_id: string }>(
+    "select discord_id from member_folders where org_id = ? and folder = ?",
+    orgId,
+    folder,
+  )?.discord_id;
+}
+
 export function folderTaken(db: Database, orgId: number, folder: string): boolean {
   return db.get("select 1 from member_folders where org_id = ? and folder = ?", orgId, folder) !== undefined;
 }

@@ -113,10 +113,11 @@ export function laterAction(db: Database, intent: Pick<IntentRow, "id" | "pod_id
   )?.action;
 }
 
-/** The unsettled action of a pod, if there is one. */
+/** The unsettled action of a pod, if there is one; what was asked of a pod that it replaced does not count. */
 export function openIntentOf(db: Database, podId: string): IntentRow | undefined {
   return db.get(
-    "select * from compute_intents where pod_id = ? and state in ('saved', 'sent', 'unsettled') limit 1",
+    "select i.* from compute_intents i join compute_pods p on p.id = i.pod_id where i.pod_id = ? " +
+      "and i.state in ('saved', 'sent', 'unsettled') and (i.runpod_id is null or i.runpod_id = p.runpod_id) limit 1",
     podId,
   );
 }
@@ -128,5 +129,39 @@ export function openCreateNamed(db: Database, orgId: number, name: string): Inte
       "and i.state in ('saved', 'sent', 'unsettled') and p.name = ? limit 1",
     orgId,
     name,
+  );
+}
+
+/**
+ * Was anything asked of this pod here that was not settled before `since`, and that RunPod may have done? What it refused
+ * outright moves no pod. With `action`, only that one counts.
+ */
+export function intentTouching(db: Database, podId: string, since: number, action: PodAction | null = null): boolean {
+  return db.get(
+    "select 1 from compute_intents where pod_id = ? and (settled_at is null or settled_at >= ?) " +
+      "and not (state = 'failed' and error_code in ('runpod_refused', 'runpod_key_refused', 'runpod_rate_limited')) " +
+      "and (? is null or action = ?) limit 1",
+    podId,
+    since,
+    action,
+    action,
+  ) !== undefined;
+}
+
+/** Was a terminate asked for of this RunPod id of which it is not known yet whether it happened? */
+export function hasOpenTerminate(db: Database, runpodId: string): boolean {
+  return db.get(
+    "select 1 from compute_intents where runpod_id = ? and action = 'terminate' " +
+      "and state in ('saved', 'sent', 'unsettled') limit 1",
+    runpodId,
+  ) !== undefined;
+}
+
+/** The newest intent of a pod of one action. */
+export function lastIntent(db: Database, podId: string, action: IntentAction): IntentRow | undefined {
+  return db.get(
+    "select * from compute_intents where pod_id = ? and action = ? order by rowid desc limit 1",
+    podId,
+    action,
   );
 }

@@ -13,6 +13,8 @@ export interface Org {
   readonly computeEnabled: boolean;
   readonly podImage: string | null;
   readonly minCudaVersion: string | null;
+  /** What officers set about money and time, as JSON; what is not in it has its default. */
+  readonly settings: string;
   readonly createdAt: number;
 }
 
@@ -38,12 +40,13 @@ interface OrgRow {
   compute_enabled: number;
   pod_image: string | null;
   min_cuda_version: string | null;
+  settings: string;
   created_at: number;
 }
 
 const COLUMNS =
   "id, prefix, name, guild_id, officer_role_ids, member_role_ids, is_active, compute_enabled, pod_image, " +
-  "min_cuda_version, created_at";
+  "min_cuda_version, settings, created_at";
 
 /** Orgs are read at every request and hardly ever change: lists that were parsed are kept by their text. */
 const parsedLists = new Map<string, readonly string[]>();
@@ -69,6 +72,7 @@ const fromRow = (row: OrgRow): Org => ({
   computeEnabled: row.compute_enabled === 1,
   podImage: row.pod_image,
   minCudaVersion: row.min_cuda_version,
+  settings: row.settings,
   createdAt: row.created_at,
 });
 
@@ -113,6 +117,7 @@ export function updateOrg(db: Database, id: number, change: OrgChange): void {
   if (change.computeEnabled !== undefined) set("compute_enabled", change.computeEnabled ? 1 : 0);
   if (change.podImage !== undefined) set("pod_image", change.podImage);
   if (change.minCudaVersion !== undefined) set("min_cuda_version", change.minCudaVersion);
+  if (change.settings !== undefined) set("settings", change.settings);
 }
 
 /** Removes an org with everything of it. Its pods must be terminated before; their rows go too. */

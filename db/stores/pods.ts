@@ -32,6 +32,34 @@ export interface PodRow {
   readonly reachable_at: number | null;
   readonly reachable_start: string | null;
   readonly unreachable_reason: string | null;
+  /** Since when it is up without a break. */
+  readonly up_since: number | null;
+  /** The pod's own rules; null takes the org's, 0 switches the rule off. */
+  readonly auto_stop_after_minutes: number | null;
+  readonly max_run_hours: number | null;
+  /** An officer put the stops by itself off until then. */
+  readonly keep_until: number | null;
+  readonly active_at: number | null;
+  readonly active_why: string | null;
+  readonly gpu_percent: number | null;
+  readonly cpu_percent: number | null;
+  readonly use_at: number | null;
+  /** Since when RunPod reports the use without a gap; the same of who is on. */
+  readonly use_since: number | null;
+  readonly presence_at: number | null;
+  readonly presence_since: number | null;
+  readonly presence_error: string | null;
+  readonly warned_stop_at: number | null;
+  readonly warned_minutes: number | null;
+  readonly auto_stop_failing_since: number | null;
+  readonly auto_stop_next_at: number | null;
+  readonly auto_stop_error: string | null;
+  readonly trouble: string | null;
+  readonly trouble_since: number | null;
+  /** Why it is in its state, as people read it. */
+  readonly status_why: string | null;
+  readonly status_since: number | null;
+  readonly terminated_at: number | null;
 }
 
 /** A pod that RunPod knows (or knew): it has an id there. */
@@ -89,6 +117,15 @@ export function livePods(db: Database, orgId: number): LivePod[] {
   return db.all("select * from compute_pods where org_id = ? and state = 'live' order by created_at, id", orgId);
 }
 
+/** Live pods that are not simply stopped, or of which something was wrong: the few that need a look at every turn. */
+export function unsettledPods(db: Database, orgId: number): LivePod[] {
+  return db.all(
+    "select * from compute_pods where org_id = ? and state = 'live' and (status is not 'EXITED' or trouble is not null) " +
+      "order by created_at, id",
+    orgId,
+  );
+}
+
 /** Live pods the person may use: all for an officer, else public ones and those that list the person, less blocked. */
 export function usablePods(db: Database, orgId: number, who: { discordId: string; isOfficer: boolean }): PodRow[] {
   if (who.isOfficer) return livePods(db, orgId);
@@ -124,6 +161,22 @@ export function allowedUsers(db: Database, podId: string): string[] {
     "select discord_id from compute_pod_members where pod_id = ? order by discord_id",
     podId,
   ).map((row) => row.discord_id);
+}
+
+/** Who is listed on each pod of an org, by our own id of the pod. */
+export function allowedUsersByPod(db: Database, orgId: number): Map<string, string[]> {
+  const rows = db.all<{ pod_id: string; discord_id: string }>(
+    "select m.pod_id, m.discord_id from compute_pods p join compute_pod_members m on m.pod_id = p.id " +
+      "where p.org_id = ? and p.state = 'live' order by m.discord_id",
+    orgId,
+  );
+  const lists = new Map<string, string[]>();
+  for (const { pod_id, discord_id } of rows) {
+    const list = lists.get(pod_id);
+    if (list === undefined) lists.set(pod_id, [discord_id]);
+    else list.push(discord_id);
+  }
+  return lists;
 }
 
 export function setAllowedUsers(db: Database, podId: string, discordIds: readonly string[]): void {
@@ -163,6 +216,15 @@ export function incarnationKnown(db: Database, runpodId: string): boolean {
   return db.get("select 1 from compute_pod_incarnations where runpod_id = ?", runpodId) !== undefined;
 }
 
+/**
+ * Since when a pod has had its present RunPod id; milliseconds UTC. A pod that was put in the place of another one is as
+ * young as a new one.
+ */
+export function incarnationSince(db: Database, pod: Pick<PodRow, "runpod_id" | "created_at">): number {
+  return db.get<{ since: number }>("select since from compute_pod_incarnations where runpod_id = ?", pod.runpod_id)
+    ?.since ?? pod.created_at;
+}
+
 export interface SeenState {
   readonly status: string;
   readonly host: string | null;
@@ -172,13 +234,14 @@ export interface SeenState {
   readonly gpuCount: number | null;
   readonly startKey: string | null;
   readonly startedAt: number | null;
+  readonly upSince: number | null;
 }
 
 /** Stores what RunPod said about a pod. */
 export function storeSeen(db: Database, podId: string, seen: SeenState, now: number): void {
   db.run(
     "update compute_pods set status = ?, host = ?, port = ?, machine = ?, cost_per_hour = ?, gpu_count = ?, " +
-      "start_key = ?, started_at = ?, as_of = ?, missing_count = 0, missing_since = null where id = ?",
+      "start_key = ?, started_at = ?, up_since = ?, as_of = ?, missing_count = 0, missing_since = null where id = ?",
     seen.status,
     seen.host,
     seen.port,
@@ -187,8 +250,18 @@ export function storeSeen(db: Database, podId: string, seen: SeenState, now: num
     seen.gpuCount,
     seen.startKey,
     seen.startedAt,
+    seen.upSince,
     now,
     podId,
+  );
+}
+
+/** Stores of many pods at once that RunPod shows them as they were. */
+export function confirmPods(db: Database, podIds: readonly string[], now: number): void {
+  db.run(
+    "update compute_pods set as_of = ? where id in (select value from json_each(?))",
+    now,
+    JSON.stringify(podIds),
   );
 }
 
@@ -203,7 +276,8 @@ export function storeMissing(db: Database, podId: string, gone: boolean, now: nu
   );
   if (gone && changed > 0) {
     db.run(
-      "update compute_pods set status = 'GONE', host = null, port = null, cost_per_hour = null, as_of = ? where id = ?",
+      "update compute_pods set status = 'GONE', host = null, port = null, cost_per_hour = null, up_since = null, " +
+        "as_of = ? where id = ?",
       now,
       podId,
     );
@@ -221,6 +295,14 @@ export function dropAddress(db: Database, podId: string): void {
     podId,
   );
   db.run("update compute_pods set host = null, port = null where id = ?", podId);
+}
+
+export function storeStatusWhy(db: Database, podId: string, why: string, now: number): void {
+  db.run("update compute_pods set status_why = ?, status_since = ? where id = ?", why, now, podId);
+}
+
+export function storeTrouble(db: Database, podId: string, trouble: string | null, since: number | null): void {
+  db.run("update compute_pods set trouble = ?, trouble_since = ? where id = ?", trouble, since, podId);
 }
 
 export function storeReachable(db: Database, podId: string, startKey: string, now: number): void {
@@ -253,14 +335,18 @@ export function markFailed(db: Database, podId: string): void {
 export function markTerminated(db: Database, podId: string, by: string, now: number): void {
   db.run(
     "update compute_pods set state = 'terminated', status = 'TERMINATED', host = null, port = null, " +
-      "cost_per_hour = 0, terminated_at = ?, terminated_by = ? where id = ?",
+      "cost_per_hour = 0, up_since = null, terminated_at = ?, terminated_by = ? where id = ?",
     now,
     by,
     podId,
   );
   db.run("update compute_pod_incarnations set until = ? where pod_id = ? and until is null", now, podId);
   db.run("delete from compute_sessions where pod_id = ? and finished = 0 and started = 0", podId);
-  db.run("update compute_sessions set finished = 1, state = 'done' where pod_id = ? and finished = 0", podId);
+  db.run(
+    "update compute_sessions set finished = 1, state = 'done', finished_at = ? where pod_id = ? and finished = 0",
+    now,
+    podId,
+  );
 }
 
 /**

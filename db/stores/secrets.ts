@@ -72,10 +72,3 @@ export function replaceKeyCiphertext(db: Database, id: number, ciphertext: strin
 export function replaceSecretCiphertext(db: Database, orgId: number, name: string, ciphertext: string): void {
   db.run("update org_secrets set ciphertext = ? where org_id = ? and name = ?", ciphertext, orgId, name);
 }
-
-export const allWebhookUrls = (db: Database): { id: number; org_id: number; url_ciphertext: string }[] =>
-  db.all("select id, org_id, url_ciphertext from webhooks");
-
-export function replaceWebhookCiphertext(db: Database, id: number, ciphertext: string): void {
-  db.run("update webhooks set url_ciphertext = ? where id = ?", ciphertext, id);
-}

@@ -1,7 +1,7 @@
 import type { Database } from "../../db/database.ts";
 import { type AuditEntry, insertAudit } from "../../db/stores/audit.ts";
 import type { Clock } from "../clock.ts";
-import type { Caller } from "../identity/callers.ts";
+import { type Actor, SYSTEM_RULES } from "../identity/callers.ts";
 import { describeError, type Log } from "../log.ts";
 
 /** The audit: who did what, to which pod, from where, with which outcome. Never bodies, never secrets. */
@@ -27,7 +27,10 @@ export function createAudit(db: Database, clock: Clock, log: Log): Audit {
 }
 
 /** The actor columns of a caller. */
-export function actorOf(caller: Caller): Pick<AuditEntry, "actorKind" | "actorId" | "actorName" | "source"> {
+export function actorOf(caller: Actor): Pick<AuditEntry, "actorKind" | "actorId" | "actorName" | "source"> {
+  if (caller.kind === "system") {
+    return { actorKind: "server", actorId: caller.rule, actorName: SYSTEM_RULES[caller.rule], source: "job" };
+  }
   if (caller.kind === "operator") {
     return { actorKind: "local", actorId: caller.account, actorName: null, source: "local" };
   }

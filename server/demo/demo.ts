@@ -8,23 +8,42 @@ const LONGEST_MS = 8 * 60 * 60 * 1000;
 
 /**
  * `orgpods demo`: the whole system with stand-ins for RunPod and Discord, no account needed. Prints what to type next, or
- * with `json` one line of JSON, and goes on until SIGINT or SIGTERM. Returns the exit code.
+ * with `json` one line of JSON, and goes on until SIGINT or SIGTERM. With `fast` a session of two minutes plays in front of the
+ * reader. Returns the exit code.
  */
-export async function demo(options: { readonly port: number; readonly json: boolean }): Promise<number> {
+export async function demo(
+  options: { readonly port: number; readonly json: boolean; readonly fast?: boolean },
+): Promise<number> {
   const log = warningsOnly();
   surviveUnhandledRejections(log);
   const ended = stopSignal();
   if (!options.json) console.error("Starting the demo …");
-  const running = await startDemo({ port: options.port, log });
+  const running = await startDemo({ port: options.port, log, fast: options.fast ?? false });
   await Deno.stdout.write(
     new TextEncoder().encode(options.json ? JSON.stringify(running.facts) + "\n" : nextSteps(running)),
   );
+  const shown = new AbortController();
+  const show = options.json || running.show === undefined ? Promise.resolve() : play(running.show, shown.signal);
   let timer: ReturnType<typeof setTimeout> | undefined;
   const tooLong = new Promise<void>((resolve) => timer = setTimeout(resolve, LONGEST_MS));
   await Promise.race([ended, tooLong]);
   clearTimeout(timer);
+  shown.abort();
+  await show;
   await running.close();
   return 0;
+}
+
+/** The session in front of the reader. */
+async function play(show: NonNullable<Demo["show"]>, stopped: AbortSignal): Promise<void> {
+  const encoder = new TextEncoder();
+  const say = async (line: string) => void await Deno.stdout.write(encoder.encode(`  ${line}\n`));
+  await say("");
+  await say(
+    "A session of two minutes on the pod evening-class. Its times are UTC; the schedule looks every 2 seconds.",
+  );
+  await show(say, stopped);
+  if (!stopped.aborted) await say("The session is over. The demo goes on until Ctrl-C.");
 }
 
 function warningsOnly(): Log {

@@ -13,6 +13,7 @@ import { VERSION } from "../version.ts";
 import { createFakeDiscord } from "./discord/mod.ts";
 import { CLIENT_ID, fillDiscord, GUILD, MEMBER, OFFICER, OFFICER_ROLE } from "./people.ts";
 import { choosePodHost } from "./pods/choose.ts";
+import { type Api, FAST_AUTO_STOP, FAST_SCHEDULE, planSession, showSession } from "./play.ts";
 import { createFakeRunpod } from "./runpod/mod.ts";
 
 /** What the demo prints with `--json`: everything a script needs to play officer and member. */
@@ -26,6 +27,8 @@ export interface DemoFacts {
   readonly discord_url: string;
   readonly demo_secret: string;
   readonly data_dir: string;
+  /** With `fast`: a session of two minutes on a pod of its own. */
+  readonly session?: { readonly id: number; readonly pod_id: string };
 }
 
 export interface Demo {
@@ -34,6 +37,8 @@ export interface Demo {
   readonly signInCode: string;
   /** One sentence on how the pods run. */
   readonly pods: string;
+  /** With `fast`: shows the session as it plays, line by line, until it is over. */
+  readonly show?: (say: (line: string) => Promise<void>, stopped: AbortSignal) => Promise<void>;
   /** Ends everything and removes what the demo made. */
   close(): Promise<void>;
 }
@@ -49,6 +54,8 @@ export async function startDemo(options: {
   readonly port: number;
   readonly log: Log;
   readonly clock?: Clock;
+  /** Shortens the schedule's waits and plans a session that begins at once. */
+  readonly fast?: boolean;
   /** Settings beside the demo's own. */
   readonly env?: Readonly<Record<string, string>>;
 }): Promise<Demo> {
@@ -118,7 +125,16 @@ export async function startDemo(options: {
     undo.push(() => db.close());
     const outward = createOutward();
     undo.push(() => outward.close());
-    const app = createApp({ config, version: VERSION, db, clock, log, fetch: outward.fetch });
+    const short = { scheduleTimings: FAST_SCHEDULE, autoStopTimings: FAST_AUTO_STOP };
+    const app = createApp({
+      config,
+      version: VERSION,
+      db,
+      clock,
+      log,
+      fetch: outward.fetch,
+      ...(options.fast ? short : {}),
+    });
     undo.push(() => app.close());
     const listening = await listen(app, config, dir, log);
     undo.push(() => listening.close(1_000));
@@ -147,6 +163,7 @@ export async function startDemo(options: {
       is_public: true,
     }, officer.token);
     await untilReachable(() => api("GET", `/api/compute/${ORG}/pods`), made.pod.id);
+    const played = options.fast ? await prepareSession(api, clock) : null;
     return {
       facts: {
         url: listening.url,
@@ -158,7 +175,9 @@ export async function startDemo(options: {
         discord_url: discordAt.origin,
         demo_secret: demoSecret,
         data_dir: dataDir,
+        ...(played === null ? {} : { session: played.facts }),
       },
+      ...(played === null ? {} : { show: played.show }),
       signInCode: secrets.signIn,
       pods: chosen.why,
       close,
@@ -167,6 +186,23 @@ export async function startDemo(options: {
     await Promise.allSettled([close()]); // What fails in it is logged; why the demo did not start matters more.
     throw error;
   }
+}
+
+/** A second pod, stopped again once it ran, and the session that will start it. */
+async function prepareSession(api: Api, clock: Clock): Promise<{
+  facts: { id: number; pod_id: string };
+  show: NonNullable<Demo["show"]>;
+}> {
+  const base = `/api/compute/${ORG}`;
+  const body = { name: "evening-class", use_cpu_only: true, is_public: true };
+  const { pod } = await api<{ pod: { id: string } }>("POST", `${base}/pods`, body);
+  await untilReachable(() => api("GET", `${base}/pods`), pod.id);
+  await api("POST", `${base}/pods/${pod.id}/action`, { action: "stop" });
+  const session = await planSession(api, base, pod.id, clock.now());
+  return {
+    facts: { id: session.id, pod_id: pod.id },
+    show: (say, stopped) => showSession(api, base, pod.id, session, say, stopped),
+  };
 }
 
 /** A port that is free now; the sign-in's redirect address must be known before the server listens. */

@@ -1,13 +1,20 @@
 import { Hono } from "hono";
 import { auditRoutes } from "../audit/routes.ts";
+import { autoStopRoutes } from "../auto_stop/routes.ts";
 import { discordRoutes } from "../discord/routes.ts";
 import { AppError } from "../errors.ts";
+import { eventRoutes } from "../events/routes.ts";
 import { operatorRoutes } from "../identity/operator_routes.ts";
 import { orgRoutes } from "../identity/org_routes.ts";
 import { tokenRoutes } from "../identity/token_routes.ts";
 import { memberRoutes } from "../pods/member_routes.ts";
 import { podRoutes } from "../pods/routes.ts";
+import { presenceRoutes } from "../presence/routes.ts";
 import { catalogRoutes } from "../runpod/catalog_routes.ts";
+import { spendRoutes } from "../spend/routes.ts";
+import { sessionRoutes } from "../schedule/session_routes.ts";
+import { scheduleRoutes } from "../schedule/routes.ts";
+import { webhookRoutes } from "../webhooks/routes.ts";
 import { errorAnswer, onError } from "./answers.ts";
 import type { Env } from "./env.ts";
 import { arrival, moduleGate } from "./gate.ts";
@@ -18,11 +25,18 @@ import { signInRoutes } from "./sign_in_routes.ts";
 export type RouteDeps =
   & Parameters<typeof podRoutes>[0]
   & Parameters<typeof memberRoutes>[0]
+  & Parameters<typeof sessionRoutes>[0]
+  & Parameters<typeof presenceRoutes>[0]
+  & Parameters<typeof autoStopRoutes>[0]
   & Parameters<typeof orgRoutes>[0]
+  & Parameters<typeof spendRoutes>[0]
   & Parameters<typeof tokenRoutes>[0]
   & Parameters<typeof discordRoutes>[0]
   & Parameters<typeof catalogRoutes>[0]
   & Parameters<typeof auditRoutes>[0]
+  & Parameters<typeof eventRoutes>[0]
+  & Parameters<typeof webhookRoutes>[0]
+  & Parameters<typeof scheduleRoutes>[0]
   & Parameters<typeof operatorRoutes>[0]
   & Parameters<typeof signInRoutes>[0]
   & Parameters<typeof publicRoutes>[0]
@@ -34,10 +48,17 @@ export function buildRouter(deps: RouteDeps) {
     .route("/", memberRoutes(deps))
     .route("/", tokenRoutes(deps))
     .route("/", podRoutes(deps))
+    .route("/", sessionRoutes(deps))
+    .route("/", presenceRoutes(deps))
+    .route("/", autoStopRoutes(deps))
     .route("/", orgRoutes(deps))
+    .route("/", spendRoutes(deps))
     .route("/", discordRoutes(deps))
     .route("/", catalogRoutes(deps))
-    .route("/", auditRoutes(deps));
+    .route("/", auditRoutes(deps))
+    .route("/", eventRoutes(deps))
+    .route("/", webhookRoutes(deps))
+    .route("/", scheduleRoutes(deps));
   const base = new Hono<Env>();
   base.use("*", arrival(deps.trustedProxies));
   base.use("/api/compute/:org/*", moduleGate(deps.db));

@@ -21,20 +21,47 @@ export interface PersonCaller {
   readonly tokenId: number | null;
 }
 
-/** Who, in one word, as intents and rows store it: the Discord id, or `local:<account>`. */
-export function callerId(caller: Caller): string {
-  return caller.kind === "operator" ? `local:${caller.account}` : caller.discordId;
+/** The server itself, by one of its rules. */
+export interface SystemCaller {
+  readonly kind: "system";
+  readonly rule: keyof typeof SYSTEM_RULES;
 }
 
-/** The Discord id for `created_by`; null for the operator, who has none. */
-export function discordIdOf(caller: Caller): string | null {
-  return caller.kind === "operator" ? null : caller.discordId;
+/** The rules by which the server acts on pods of its own accord, as people read them. */
+export const SYSTEM_RULES = {
+  schedule: "the session schedule",
+  idle_stop: "the idle stop",
+  max_run: "the limit on hours of one run",
+  budget: "the budget",
+} as const;
+
+/** Who does something: somebody who asked, or the server itself. */
+export type Actor = Caller | SystemCaller;
+
+/** Who, in one word, as intents and rows store it: the Discord id, `local:<account>`, or `system:<rule>`. */
+export function callerId(actor: Actor): string {
+  if (actor.kind === "system") return `system:${actor.rule}`;
+  return actor.kind === "operator" ? `local:${actor.account}` : actor.discordId;
+}
+
+/** The Discord id for `created_by`; null for the operator and the server, who have none. */
+export function discordIdOf(actor: Actor): string | null {
+  return actor.kind === "operator" || actor.kind === "system" ? null : actor.discordId;
+}
+
+/** Who, as events and webhooks say it: the shown name of a person, never an id. */
+export function actorName(actor: Actor): string {
+  if (actor.kind === "system") return SYSTEM_RULES[actor.rule];
+  if (actor.kind === "operator") return "the server's operator";
+  // Of a superadmin whom Discord was not asked about only the id is known.
+  return [actor.name, actor.username].find((name) => name !== "" && name !== actor.discordId) ?? "a superadmin";
 }
 
 /** Who asks for a change, from where, by which route: what the audit says of it. */
 export interface Asker {
-  readonly caller: Caller;
-  readonly address: string;
-  /** `METHOD <route rule>`. */
+  readonly caller: Actor;
+  /** Null for the server itself. */
+  readonly address: string | null;
+  /** `METHOD <route rule>`, or the name of the job. */
   readonly action: string;
 }

@@ -19,12 +19,15 @@ import { forceQuery, json, query } from "../http/body.ts";
 import type { Env } from "../http/env.ts";
 import type { Guards } from "../http/guards.ts";
 import { imageSchema } from "../pods/create_request.ts";
-import type { Asker } from "./callers.ts";
+import { raiseSettingsChanged } from "../events/settings_changed.ts";
+import { actorName, type Asker } from "./callers.ts";
+import { changedSettings } from "./changed_settings.ts";
 import { type CheckDeps, checkDiscord, checkOrg } from "./org_check.ts";
 import { cudaSchema, roleIdsSchema } from "./org_routes.ts";
 import { secretName } from "./org_secrets.ts";
 import { rotateSecrets } from "./rotate.ts";
 import { livePodsOf, livePodsRefusal, removeRunpodKey, type RunpodKeyDeps, saveRunpodKey } from "./runpod_key.ts";
+import type { Pause } from "../schedule/pause.ts";
 import type { SecretBox } from "./secret_box.ts";
 
 const name = z.string("name must be text of at most 100 characters").trim()
@@ -93,6 +96,7 @@ export function operatorRoutes(
     readonly guards: Guards;
     readonly clock: Clock;
     readonly box: SecretBox;
+    readonly pause: Pause;
     readonly version: string;
     readonly dataDir: string;
   },
@@ -146,8 +150,17 @@ export function operatorRoutes(
           data_dir: deps.dataDir,
           install_id: installId(db),
           secrets_key: deps.box.ready,
+          paused: deps.pause.reason(),
         }),
     )
+    .post("/schedule/resume", operator, (c) => {
+      const { caller, address, action } = askerOf(c);
+      db.tx(() => {
+        deps.pause.resume();
+        deps.audit.write({ ...actorOf(caller), address, action, orgPrefix: null, status: 200, outcome: "ok" });
+      });
+      return c.json({ paused: deps.pause.reason() });
+    })
     .get("/orgs", operator, (c) => c.json({ orgs: allOrgs(db).map(orgView) }))
     .post("/orgs", operator, json(addSchema), async (c) => {
       const request = c.req.valid("json");
@@ -197,9 +210,13 @@ export function operatorRoutes(
           if (pods.length > 0 && !request.force) {
             throw livePodsRefusal(pods, "The organization has live pods (use --force)");
           }
+          const before = find(org.prefix);
           updateOrg(db, org.id, change);
           note(askerOf(c), org.prefix, 200, { changed: change });
-          return find(org.prefix);
+          const after = find(org.prefix);
+          const changed = changedSettings(before, after);
+          raiseSettingsChanged(db, org.id, actorName(askerOf(c).caller), { changed }, clock.now());
+          return after;
         })
       );
       return c.json({ org: orgView(changed), warnings });

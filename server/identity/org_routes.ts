@@ -9,7 +9,10 @@ import { askerOf } from "../http/asker.ts";
 import { forceQuery, json, parseOrRefuse, query, readJsonObject } from "../http/body.ts";
 import { type Env, orgOf } from "../http/env.ts";
 import type { Guards } from "../http/guards.ts";
-import type { Asker } from "./callers.ts";
+import { raiseSettingsChanged } from "../events/settings_changed.ts";
+import { actorName, type Asker } from "./callers.ts";
+import { changedSettings } from "./changed_settings.ts";
+import { type OrgSettings, orgSettingsShape, settingsOf } from "./org_settings.ts";
 import {
   livePodsOf,
   livePodsRefusal,
@@ -29,6 +32,7 @@ export const cudaSchema = z.union([z.string(), z.null()], "min_cuda_version must
 const settingsSchema = z.object({
   pod_image: z.union([z.string(), z.null()], "pod_image must be a string"),
   min_cuda_version: cudaSchema,
+  ...orgSettingsShape,
 }).partial().strict().refine((body) => Object.keys(body).length > 0, "Send an object with pod_image");
 
 const moduleSchema = z.strictObject({
@@ -53,16 +57,21 @@ export function orgRoutes(
   deps: RunpodKeyDeps & { readonly guards: Guards; readonly deploymentImage: string },
 ) {
   const { officer, superadmin } = deps.guards;
-  const settingsOf = (org: Org) => ({
+  const settingsView = (org: Org) => ({
     settings: {
       pod_image: org.podImage,
       min_cuda_version: org.minCudaVersion,
       deployment_pod_image: deps.deploymentImage,
+      ...settingsOf(org),
     },
   });
-  const change = (org: Org, asker: Asker, set: OrgChange): Org =>
+  /** `money` are the settings of money and time to change; those that are not named stay. */
+  const change = (org: Org, asker: Asker, set: OrgChange, money: Partial<OrgSettings> = {}): Org =>
     deps.db.tx(() => {
-      updateOrg(deps.db, org.id, set);
+      const before = orgById(deps.db, org.id)!;
+      const hasMoney = Object.keys(money).length > 0;
+      const settings = hasMoney ? { settings: JSON.stringify({ ...JSON.parse(before.settings), ...money }) } : {};
+      updateOrg(deps.db, org.id, { ...set, ...settings });
       deps.audit.write({
         ...actorOf(asker.caller),
         address: asker.address,
@@ -70,22 +79,26 @@ export function orgRoutes(
         orgPrefix: org.prefix,
         status: 200,
         outcome: "ok",
-        details: { changed: set },
+        details: { changed: { ...set, ...money } },
       });
-      return orgById(deps.db, org.id)!;
+      const after = orgById(deps.db, org.id)!;
+      const changed = changedSettings(before, after);
+      raiseSettingsChanged(deps.db, org.id, actorName(asker.caller), { changed }, deps.clock.now());
+      return after;
     });
 
   return new Hono<Env>()
-    .get("/settings", officer, (c) => c.json(settingsOf(orgOf(c))))
+    .get("/settings", officer, (c) => c.json(settingsView(orgOf(c))))
     .put("/settings", officer, async (c) => {
       const raw = await readJsonObject(c.req.raw, { notAnObject: "Send an object with pod_image" });
-      const body = parseOrRefuse(settingsSchema, raw);
-      const image = body.pod_image?.trim();
+      const { pod_image, min_cuda_version, ...money } = parseOrRefuse(settingsSchema, raw);
+      const image = pod_image?.trim();
       if (image && !isImageName(image)) throw new AppError("invalid_request", IMAGE);
-      return c.json(settingsOf(change(orgOf(c), askerOf(c), {
-        ...(body.pod_image === undefined ? {} : { podImage: image || null }),
-        ...(body.min_cuda_version === undefined ? {} : { minCudaVersion: body.min_cuda_version || null }),
-      })));
+      const set = {
+        ...(pod_image === undefined ? {} : { podImage: image || null }),
+        ...(min_cuda_version === undefined ? {} : { minCudaVersion: min_cuda_version || null }),
+      };
+      return c.json(settingsView(change(orgOf(c), askerOf(c), set, withoutUndefined(money))));
     })
     .put("/module", officer, json(moduleSchema), (c) => {
       const { enabled, force } = c.req.valid("json");
@@ -123,4 +136,9 @@ export function orgRoutes(
       const { pods } = await testRunpodKey(deps, orgOf(c));
       return c.json({ pods, message: `Connected. ${pods} pods on the account.` });
     });
+}
+
+/** What a partial schema leaves is a value or nothing; the types do not know. */
+function withoutUndefined(money: { readonly [K in keyof OrgSettings]?: OrgSettings[K] | undefined }) {
+  return Object.fromEntries(Object.entries(money).filter(([, value]) => value !== undefined)) as Partial<OrgSettings>;
 }

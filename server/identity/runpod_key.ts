@@ -4,15 +4,17 @@ import { openIntents } from "../../db/stores/intents.ts";
 import type { Org } from "../../db/stores/organizations.ts";
 import { type LivePod, livePods } from "../../db/stores/pods.ts";
 import { actorOf, type Audit } from "../audit/write.ts";
+import type { Clock } from "../clock.ts";
 import { AppError } from "../errors.ts";
+import { raiseSettingsChanged } from "../events/settings_changed.ts";
 import type { RunpodAccounts } from "../runpod/accounts.ts";
 import { RunpodError, toAppError } from "../runpod/errors.ts";
-import type { Asker } from "./callers.ts";
-import { callerId } from "./callers.ts";
+import { actorName, type Asker, callerId } from "./callers.ts";
 import type { OrgSecrets } from "./org_secrets.ts";
 
 export interface RunpodKeyDeps {
   readonly db: Database;
+  readonly clock: Clock;
   readonly secrets: OrgSecrets;
   readonly runpod: RunpodAccounts;
   readonly audit: Audit;
@@ -73,6 +75,7 @@ export async function saveRunpodKey(
   deps.db.tx(() => {
     deps.secrets.write(org, "runpod_api_key", request.api_key, callerId(asker.caller));
     note(deps, org, asker, { secret: "runpod_api_key", last4: request.api_key.slice(-4) });
+    tell(deps, org, asker, "set");
   });
   return { pods: list.length, last4: request.api_key.slice(-4) };
 }
@@ -84,8 +87,10 @@ export function removeRunpodKey(deps: RunpodKeyDeps, org: Org, asker: Asker, for
   if (pods.length > 0 && !force) throw livePodsRefusal(pods, "Pods of this organization could not be stopped any more");
   return deps.db.tx(() => {
     const removed = deps.secrets.remove(org, "runpod_api_key");
-    if (removed) note(deps, org, asker, { secret: "runpod_api_key", removed: true });
-    return removed;
+    if (!removed) return false;
+    note(deps, org, asker, { secret: "runpod_api_key", removed: true });
+    tell(deps, org, asker, "removed");
+    return true;
   });
 }
 
@@ -103,6 +108,11 @@ async function listWith(deps: RunpodKeyDeps, apiKey: string) {
     if (error instanceof RunpodError) throw toAppError(error);
     throw error;
   }
+}
+
+function tell(deps: RunpodKeyDeps, org: Org, asker: Asker, did: "set" | "removed"): void {
+  const who = actorName(asker.caller);
+  raiseSettingsChanged(deps.db, org.id, who, { changed: ["runpod_api_key"], did }, deps.clock.now());
 }
 
 function note(deps: RunpodKeyDeps, org: Org, asker: Asker, details: Record<string, unknown>): void {

@@ -15,6 +15,14 @@ export interface SecretPlace {
   readonly name: string;
 }
 
+/** Where a webhook's address and its signing secret belong: two places, so that the two cannot be swapped either. */
+export function webhookPlaces(orgId: number, id: number): { readonly url: SecretPlace; readonly secret: SecretPlace } {
+  return {
+    url: { orgId, kind: "webhook", name: String(id) },
+    secret: { orgId, kind: "webhook", name: `${id}/secret` },
+  };
+}
+
 /** Encrypts and decrypts secrets at rest: AES-256-GCM, text form `v1.<key id>.<base64url of nonce, text, tag>`. */
 export interface SecretBox {
   readonly ready: boolean;

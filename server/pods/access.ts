@@ -1,7 +1,9 @@
 import { z } from "zod";
 import { liveConnections } from "../../db/stores/connections.ts";
+import { setOwnRules } from "../../db/stores/activity.ts";
 import type { Org } from "../../db/stores/organizations.ts";
 import { allowedUsers, type LivePod, mayUse, setAllowedUsers, setPublic } from "../../db/stores/pods.ts";
+import { ownAutoStopSchema, ownMaxRunSchema } from "../auto_stop/rules.ts";
 import { actorOf } from "../audit/write.ts";
 import { isoTime } from "../clock.ts";
 import { AppError } from "../errors.ts";
@@ -11,7 +13,7 @@ import { PUBLIC_WARNING } from "./create.ts";
 import { allowedUsersSchema, discordIdsSchema, MOST_ALLOWED } from "./create_request.ts";
 import type { PodDeps } from "./deps.ts";
 import { findPod } from "./list.ts";
-import { type PodView, podView } from "./view.ts";
+import { type PodView, podViewer, type ViewDeps } from "./view.ts";
 
 const NOTHING = "Send is_public or allowed_users";
 
@@ -21,6 +23,8 @@ export const accessSchema = z.strictObject({
   allowed_users: allowedUsersSchema.optional(),
   add_users: discordIdsSchema("add_users").optional(),
   remove_users: discordIdsSchema("remove_users").optional(),
+  auto_stop_after_minutes: ownAutoStopSchema.optional(),
+  max_run_hours: ownMaxRunSchema.optional(),
 }).refine((body) => Object.keys(body).length > 0, NOTHING)
   .refine(
     (body) => body.allowed_users === undefined || (body.add_users === undefined && body.remove_users === undefined),
@@ -48,17 +52,17 @@ function listAfter(before: readonly string[], change: z.output<typeof accessSche
 }
 
 /**
- * Changes who may use a pod. Access that is taken away stops new certificates at once; the warning names who still
+ * Changes who may use a pod, and the pod's own rules for stops by themselves. Access that is taken away stops new certificates at once; the warning names who still
  * holds one that works, and until when.
  */
 export function changeAccess(
-  deps: PodDeps,
+  deps: PodDeps & ViewDeps,
   org: Org,
   asker: Asker,
   runpodId: string,
   change: z.output<typeof accessSchema>,
 ): { pod: PodView; warnings: string[] } {
-  const { db } = deps;
+  const { db, clock } = deps;
   return db.tx(() => {
     const before = findPod(deps, org, runpodId);
     const listed = allowedUsers(db, before.id);
@@ -66,6 +70,8 @@ export function changeAccess(
     const list = listAfter(listed, change);
     if (change.is_public !== undefined) setPublic(db, before.id, change.is_public);
     if (list !== null) setAllowedUsers(db, before.id, list);
+    const { auto_stop_after_minutes, max_run_hours } = change;
+    setOwnRules(db, before.id, { auto_stop_after_minutes, max_run_hours });
     const pod = findPod(deps, org, runpodId);
     deps.audit.write({
       ...actorOf(asker.caller),
@@ -80,6 +86,8 @@ export function changeAccess(
         before: had,
         ...(change.is_public === undefined ? {} : { is_public: change.is_public }),
         ...(list === null ? {} : { allowed_users: list }),
+        ...(auto_stop_after_minutes === undefined ? {} : { auto_stop_after_minutes }),
+        ...(max_run_hours === undefined ? {} : { max_run_hours }),
       },
     });
     const warnings: string[] = [];
@@ -87,7 +95,7 @@ export function changeAccess(
     if (change.is_public === false || change.allowed_users !== undefined || change.remove_users !== undefined) {
       warnings.push(...stillHeld(deps, org, pod));
     }
-    return { pod: podView(db, pod, false), warnings };
+    return { pod: podViewer(deps, org, clock.now())(pod, false), warnings };
   });
 }
 

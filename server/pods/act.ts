@@ -1,17 +1,19 @@
 import { isDiskFailure } from "../../db/database.ts";
 import { insertIntent, markSent, markUnsettled, type PodAction, settleIntent } from "../../db/stores/intents.ts";
 import type { Org } from "../../db/stores/organizations.ts";
-import { dropAddress, type LivePod, markTerminated, podById } from "../../db/stores/pods.ts";
+import { dropAddress, incarnationSince, type LivePod, podById } from "../../db/stores/pods.ts";
 import { actorOf } from "../audit/write.ts";
 import { AppError, asClause } from "../errors.ts";
-import { callerId } from "../identity/callers.ts";
+import { actorName, callerId } from "../identity/callers.ts";
 import type { Asker } from "../identity/callers.ts";
 import { describeError } from "../log.ts";
 import type { RunpodClient, RunpodPod } from "../runpod/client.ts";
 import { RunpodError, toAppError } from "../runpod/errors.ts";
+import { refuseOverBudget } from "../spend/budget.ts";
+import { raiseAction } from "./action_events.ts";
 import type { PodDeps } from "./deps.ts";
-import { storeAnswer } from "./seen.ts";
-import { lacksGpu } from "./view.ts";
+import { recordAnswer, recordTerminated } from "./seen.ts";
+import { lacksGpu } from "./gpu_count.ts";
 
 /** How long a lost answer of an action is looked after within the request. */
 const READ_BACK_TRIES = 3;
@@ -20,9 +22,29 @@ const READ_BACK_MS = 4_000;
 const UNRECORDED =
   "The server's disk is full: this is not in the audit, and the list may show the old state for a while.";
 
-/** One action at a time on a pod; a second one waits for the first. Resolves with warnings. */
+export interface ActOptions {
+  /** Start it although the month's budget is spent (audited). */
+  readonly overBudget?: boolean;
+  /** Runs in the transaction that stores the success, so that both are kept or none is. */
+  readonly onDone?: () => void;
+}
+
+export type Act = (
+  org: Org,
+  asker: Asker,
+  podId: string,
+  action: PodAction,
+  options?: ActOptions,
+) => Promise<string[]>;
+
 export interface Actions {
-  act(org: Org, asker: Asker, podId: string, action: PodAction): Promise<string[]>;
+  /** One action on a pod, after all that was asked of it before. Resolves with warnings. */
+  readonly act: Act;
+  /**
+   * Runs `work` while no other action is on its way for the pod: what it decides on does not change under it. It acts by
+   * the `act` it is given; the one outside would wait for itself.
+   */
+  exclusive<T>(podId: string, work: (act: Act) => Promise<T>): Promise<T>;
 }
 
 /** Is the pod as the action wanted it? `null` stands for a pod RunPod does not have. Unknown words are "no". */
@@ -40,27 +62,40 @@ export function isAsWanted(action: PodAction, pod: Pick<RunpodPod, "status"> | n
 
 export function createActions(deps: PodDeps): Actions {
   const queues = new Map<string, Promise<unknown>>();
+  const now: Act = (org, asker, podId, action, options = {}) => actNow(deps, org, asker, podId, action, options);
+  const exclusive = <T>(podId: string, work: (act: Act) => Promise<T>): Promise<T> => {
+    const before = queues.get(podId) ?? Promise.resolve();
+    const result = before.then(() => work(now));
+    const settled = result.then(() => {}, () => {});
+    queues.set(podId, settled);
+    settled.then(() => queues.get(podId) === settled && queues.delete(podId));
+    return result;
+  };
   return {
-    act(org, asker, podId, action) {
-      const before = queues.get(podId) ?? Promise.resolve();
-      const work = before.then(() => actNow(deps, org, asker, podId, action));
-      const settled = work.then(() => {}, () => {});
-      queues.set(podId, settled);
-      settled.then(() => queues.get(podId) === settled && queues.delete(podId));
-      return work;
-    },
+    exclusive,
+    act: (org, asker, podId, action, options) => exclusive(podId, (act) => act(org, asker, podId, action, options)),
   };
 }
 
-async function actNow(deps: PodDeps, org: Org, asker: Asker, podId: string, action: PodAction): Promise<string[]> {
+async function actNow(
+  deps: PodDeps,
+  org: Org,
+  asker: Asker,
+  podId: string,
+  action: PodAction,
+  options: ActOptions,
+): Promise<string[]> {
   const client = deps.runpod.clientOf(org);
   const pod = podById(deps.db, podId);
   if (pod === undefined || pod.state !== "live" || pod.runpod_id === null) {
     throw new AppError("pod_not_found", "Pod not found");
   }
+  const isOverBudget = options.overBudget ?? false;
+  if (action === "start") refuseOverBudget(deps.db, org, deps.clock.now(), isOverBudget);
   const intentId = writeIntent(deps, org, asker, pod as LivePod, action);
   if (action !== "start") deps.ssh.drop(pod.id);
-  const settle = (outcome: Outcome) => settleAction(deps, org, asker, pod as LivePod, action, intentId, outcome);
+  const settle = (outcome: Outcome) =>
+    settleAction(deps, org, asker, pod as LivePod, action, intentId, outcome, options);
   if (intentId !== null) deps.inFlight.add(intentId);
   try {
     const answer = await callOrRead(deps, client, pod as LivePod, action);
@@ -93,7 +128,10 @@ function writeIntent(deps: PodDeps, org: Org, asker: Asker, pod: LivePod, action
     podId: pod.id,
     runpodId: pod.runpod_id,
     action,
-    request: { audit: { ...actorOf(asker.caller), address: asker.address, action: asker.action } },
+    request: {
+      actor: actorName(asker.caller),
+      audit: { ...actorOf(asker.caller), address: asker.address, action: asker.action },
+    },
     askedBy: callerId(asker.caller),
   };
   try {
@@ -210,7 +248,7 @@ async function readBack(
 function mayTrust(deps: PodDeps, pod: LivePod, action: PodAction, read: RunpodPod | null): boolean {
   if (action === "restart") return false; // A running pod does not show whether it was restarted.
   if (action !== "terminate" || read !== null) return true;
-  return deps.clock.now() - pod.created_at > deps.timings.freshPodMs;
+  return deps.clock.now() - incarnationSince(deps.db, pod) > deps.timings.freshPodMs;
 }
 
 function leaveOpen(deps: PodDeps, intentId: string | null, action: PodAction, error: RunpodError): AppError {
@@ -242,15 +280,16 @@ function settleAction(
   action: PodAction,
   intentId: string | null,
   outcome: Outcome,
+  options: ActOptions,
 ): boolean {
   const { db, clock } = deps;
   const { refusal } = outcome;
   try {
     db.tx(() => {
       const now = clock.now();
-      if (refusal === null && action === "terminate") markTerminated(db, pod.id, callerId(asker.caller), now);
+      if (refusal === null && action === "terminate") recordTerminated(deps, pod, callerId(asker.caller), now);
       // Stamped with now: a list that was asked while the action was on its way must not win over its answer.
-      else if (outcome.pod !== null) storeAnswer(deps, pod.id, outcome.pod, now);
+      else if (outcome.pod !== null) recordAnswer(deps, pod.id, outcome.pod, now);
       if (intentId !== null) {
         settleIntent(
           db,
@@ -267,8 +306,16 @@ function settleAction(
         podId: pod.runpod_id,
         status: refusal?.status ?? 200,
         outcome: refusal?.code ?? "ok",
-        details: { name: pod.name, action, ...(refusal === null ? {} : { error: refusal.message }) },
+        details: {
+          name: pod.name,
+          action,
+          ...(options.overBudget ? { over_budget: true } : {}),
+          ...(refusal === null ? {} : { error: refusal.message }),
+        },
       });
+      if (refusal !== null) return;
+      raiseAction(db, pod, action, { actor: actorName(asker.caller), intentId }, now);
+      options.onDone?.();
     });
     return true;
   } catch (error) {

@@ -1,9 +1,10 @@
-import { intentById, type IntentRow, settleIntent } from "../../db/stores/intents.ts";
+import { insertIntent, intentById, type IntentRow, markSent, settleIntent } from "../../db/stores/intents.ts";
 import type { Org } from "../../db/stores/organizations.ts";
-import { bindRunpodId, podById, storeSeen } from "../../db/stores/pods.ts";
+import { bindRunpodId, podById } from "../../db/stores/pods.ts";
 import type { RunpodPod } from "../runpod/client.ts";
 import type { PodDeps } from "./deps.ts";
-import { seenOf } from "./seen.ts";
+import { raise } from "../events/raise.ts";
+import { recordAnswer } from "./seen.ts";
 
 /**
  * Binds a pod that RunPod made to the create that asked for it, and settles the create: id, state, intent and audit row
@@ -23,8 +24,10 @@ export function adoptCreated(
     // The list can show the pod before the answer of the create arrives: whoever is second has nothing left to do.
     if (intentById(db, intent.id)?.state === "done") return;
     const row = podById(db, intent.pod_id);
+    const { replaces, over_budget } = JSON.parse(intent.request) as { replaces?: string; over_budget?: boolean };
+    if (replaces !== undefined) terminateOld(deps, intent, replaces, now);
     bindRunpodId(db, intent.pod_id, pod.id, how, now);
-    storeSeen(db, intent.pod_id, seenOf(row?.start_key ?? null, pod, askedAt), askedAt);
+    recordAnswer(deps, intent.pod_id, pod, askedAt);
     settleIntent(db, intent.id, { state: "done" }, now);
     deps.audit.write({
       ...JSON.parse(intent.request).audit,
@@ -32,7 +35,26 @@ export function adoptCreated(
       podId: pod.id,
       status: 201,
       outcome: "created",
-      details: { name: row?.name, how },
+      details: { name: row?.name, how, ...(over_budget === undefined ? {} : { over_budget }) },
     });
+    raise(db, {
+      orgId: org.id,
+      kind: "pod.created",
+      podId: intent.pod_id,
+      runpodId: pod.id,
+      subject: row?.name ?? null,
+      actor: JSON.parse(intent.request).actor ?? null,
+      details: { cost_per_hour: pod.cost, ...(replaces === undefined ? {} : { replaces }) },
+      onceKey: `intent:${intent.id}`,
+    }, now);
   });
+}
+
+/** The pod that was replaced is looked after like any other terminate that was sent and not yet answered. */
+function terminateOld(deps: PodDeps, intent: IntentRow, runpodId: string, now: number): void {
+  const id = crypto.randomUUID();
+  const { request, org_id, pod_id, asked_by } = intent;
+  const terminate = { id, orgId: org_id, podId: pod_id, runpodId, action: "terminate", askedBy: asked_by } as const;
+  insertIntent(deps.db, { ...terminate, request: JSON.parse(request) }, now);
+  markSent(deps.db, id, now);
 }

@@ -7,11 +7,10 @@ import {
   incarnationKnown,
   insertPod,
   type LivePod,
-  livePods,
   markFailed,
   podById,
   runpodNameTaken,
-  storeSeen,
+  unsettledPods,
 } from "../../db/stores/pods.ts";
 import { actorOf } from "../audit/write.ts";
 import { isoTime } from "../clock.ts";
@@ -22,13 +21,21 @@ import type { RunpodPod } from "../runpod/client.ts";
 import { RunpodError, toAppError } from "../runpod/errors.ts";
 import { adoptCreated } from "./adopt.ts";
 import type { PodDeps } from "./deps.ts";
-import { seenOf } from "./seen.ts";
+import { requestOf } from "./replace.ts";
+import { recordAnswer } from "./seen.ts";
 import { carriesOurKey } from "./sync.ts";
+import { type Trouble, TROUBLES } from "./trouble.ts";
 
 /** Something officers must look at: what is known, and what to do. */
 export interface AttentionView {
   readonly id: string;
-  readonly kind: "create_unsettled" | "action_unsettled" | "action_not_done" | "orphan" | "gone" | "host_key_changed";
+  readonly kind:
+    | "create_unsettled"
+    | "action_unsettled"
+    | "action_not_done"
+    | "orphan"
+    | "host_key_changed"
+    | Trouble;
   readonly pod_id: string | null;
   readonly name: string | null;
   readonly since: string;
@@ -46,7 +53,7 @@ export function listAttention(deps: PodDeps, org: Org): AttentionView[] {
   const views = [
     ...open.map((intent) => intentView(deps, intent)),
     ...openAttentionRows(db, org.id).map((row) => rowView(deps, row)),
-    ...livePods(db, org.id).flatMap((pod) => podViews(deps, pod)),
+    ...unsettledPods(db, org.id).flatMap((pod) => podViews(deps, pod)),
   ];
   return views.sort((a, b) => a.since < b.since ? -1 : a.since > b.since ? 1 : 0);
 }
@@ -69,16 +76,15 @@ function intentView(deps: PodDeps, intent: IntentRow): AttentionView {
       actions: ["forget"],
     };
   }
+  const wanted = requestOf(intent).runpod_name ?? pod?.runpod_name;
   const searched = deps.clock.now() - (intent.sent_at ?? intent.asked_at) > deps.timings.settleWindowMs;
   return {
     ...common,
     kind: "create_unsettled",
     what: `RunPod's answer to a create was lost (${intent.error ?? "no answer so far"}). ` +
-      (searched
-        ? `RunPod's list shows no pod named ${pod?.runpod_name}.`
-        : `A pod named ${pod?.runpod_name} is being looked for.`),
+      (searched ? `RunPod's list shows no pod named ${wanted}.` : `A pod named ${wanted} is being looked for.`),
     todo: searched
-      ? `Look for ${pod?.runpod_name} in RunPod's console. If it is there, adopt it with its RunPod id; if not, forget ` +
+      ? `Look for ${wanted} in RunPod's console. If it is there, adopt it with its RunPod id; if not, forget ` +
         "this entry. Should the pod show up later, it is adopted by itself until then."
       : "Wait about a minute. Do not create the pod again.",
     actions: ["adopt", "forget"],
@@ -114,14 +120,17 @@ function rowView(deps: PodDeps, row: AttentionRow): AttentionView {
 function podViews(deps: PodDeps, pod: LivePod): AttentionView[] {
   const common = { pod_id: pod.runpod_id, name: pod.name, asked_by: null, actions: [] };
   const views: AttentionView[] = [];
-  if (pod.status === "GONE") {
+  const trouble = pod.status === "GONE" ? "gone" : pod.trouble as Trouble | null;
+  if (trouble !== null) {
+    const since = trouble === "gone" ? pod.missing_since ?? pod.as_of : pod.trouble_since;
+    const why = trouble === "unreachable" && pod.unreachable_reason !== null ? ` ${pod.unreachable_reason}.` : "";
     views.push({
       ...common,
-      id: `gone-${pod.runpod_id}`,
-      kind: "gone",
-      since: isoTime(pod.missing_since ?? pod.as_of ?? pod.created_at),
-      what: "RunPod no longer has this pod: it was deleted or moved outside orgpods.",
-      todo: "Terminate it here to take it off the list. If it was moved, adopt the new pod.",
+      id: `${trouble}-${pod.runpod_id}`,
+      kind: trouble,
+      since: isoTime(since ?? pod.created_at),
+      what: TROUBLES[trouble].what + why,
+      todo: TROUBLES[trouble].todo,
     });
   }
   const pin = deps.db.get<{ refused_at: number; refused_fingerprint: string; fingerprint: string }>(
@@ -228,7 +237,7 @@ function adoptOrphan(deps: PodDeps, org: Org, asker: Asker, row: AttentionRow, p
     }, now);
   }
   bindRunpodId(db, podId, pod.id, `adopted by ${callerId(asker.caller)}`, now);
-  storeSeen(db, podId, seenOf(null, pod, askedAt), askedAt);
+  recordAnswer(deps, podId, pod, askedAt);
   closeAttention(db, row.id, callerId(asker.caller), "adopt", now);
 }
 

@@ -14,11 +14,12 @@ import type { Org } from "../../db/stores/organizations.ts";
 import { insertPod, type LivePod, markFailed, podById } from "../../db/stores/pods.ts";
 import { actorOf } from "../audit/write.ts";
 import { AppError, asClause, isErrorCode } from "../errors.ts";
-import { callerId, discordIdOf } from "../identity/callers.ts";
+import { actorName, callerId, discordIdOf } from "../identity/callers.ts";
 import type { Asker } from "../identity/callers.ts";
 import { describeError } from "../log.ts";
 import { type CreateBody, createBody } from "../runpod/client.ts";
 import { RunpodError, toAppError } from "../runpod/errors.ts";
+import { refuseOverBudget } from "../spend/budget.ts";
 import { adoptCreated } from "./adopt.ts";
 import type { CreateRequest } from "./create_request.ts";
 import type { PodDeps } from "./deps.ts";
@@ -47,10 +48,12 @@ export async function createPod(
   const keys = await deps.keys.ensure(org.id);
   const warnings = warningsOf(org, request);
   // Of env only the names: a hash over values that are easy to guess would give them away.
-  const asked = { ...request, env: Object.keys(request.env).sort() };
+  // An officer who says so after a refusal asks for the same pod.
+  const asked = { ...request, env: Object.keys(request.env).sort(), over_budget: undefined };
   const hash = createHash("sha256").update(JSON.stringify(asked)).digest("hex");
   const earlier = idempotencyKey === null ? undefined : intentByIdempotencyKey(deps.db, org.id, idempotencyKey);
   if (earlier !== undefined) return { pod: replay(deps, earlier, hash), warnings };
+  refuseOverBudget(deps.db, org, deps.clock.now(), request.over_budget);
 
   const { intent, body } = save(deps, org, asker, request, { keys, hash, idempotencyKey });
   deps.inFlight.add(intent.id);
@@ -138,7 +141,12 @@ function save(
         podId,
         runpodId: null,
         action: "create",
-        request: { config, audit: { ...actorOf(asker.caller), address: asker.address, action: asker.action } },
+        request: {
+          config,
+          actor: actorName(asker.caller),
+          ...(request.over_budget ? { over_budget: true } : {}),
+          audit: { ...actorOf(asker.caller), address: asker.address, action: asker.action },
+        },
         idempotencyKey: more.idempotencyKey,
         requestHash: more.hash,
         askedBy: callerId(asker.caller),

@@ -61,6 +61,7 @@ export const createRequestSchema = z.strictObject({
   env: envSchema.default({}),
   is_public: flag("is_public").default(false),
   allowed_users: allowedUsersSchema.default([]),
+  over_budget: flag("over_budget").default(false),
   provider: z.literal("runpod", "provider must be one of: runpod").default("runpod"),
 }).transform((body, check) => {
   const { gpu_type_id, cpu_flavor, vcpu_count, ...common } = body;

@@ -46,4 +46,6 @@ export interface PodDeps {
   readonly deploymentImage: string;
   /** Ids of intents that a request is handling at this moment. */
   readonly inFlight: Set<string>;
+  /** Hears of each pod that moved although nobody asked for it here. */
+  readonly moved?: (podName: string, what: string) => void;
 }

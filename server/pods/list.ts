@@ -1,23 +1,24 @@
 import type { Org } from "../../db/stores/organizations.ts";
-import { type LivePod, livePods, podByRunpodId, storeMissing } from "../../db/stores/pods.ts";
+import { incarnationSince, type LivePod, livePods, podByRunpodId } from "../../db/stores/pods.ts";
 import { AppError, asClause } from "../errors.ts";
 import { RunpodError, toAppError } from "../runpod/errors.ts";
 import type { PodDeps } from "./deps.ts";
 import type { Refresher } from "./refresh.ts";
-import { storeAnswer } from "./seen.ts";
-import { type PodView, podView } from "./view.ts";
+import { recordAnswer, recordMissing } from "./seen.ts";
+import { type PodView, podViewer, type ViewDeps } from "./view.ts";
 
 const LIST_MS = 8_000;
 const GET_MS = 8_000;
 
 /** The org's pods for officers, with RunPod's present states or the last known ones and a warning. */
 export async function listPods(
-  deps: PodDeps & { readonly refresher: Refresher },
+  deps: PodDeps & ViewDeps & { readonly refresher: Refresher },
   org: Org,
 ): Promise<{ pods: PodView[]; warnings: string[] }> {
   deps.runpod.clientOf(org);
   const { fresh, error } = await deps.refresher.refresh(org, { maxAgeMs: 1_000, timeoutMs: LIST_MS });
-  const pods = livePods(deps.db, org.id).map((pod) => podView(deps.db, pod, !fresh));
+  const view = podViewer(deps, org, deps.clock.now());
+  const pods = livePods(deps.db, org.id).map((pod) => view(pod, !fresh));
   return { pods, warnings: error === null ? [] : [`${asClause(error.message)}. These are the last known states.`] };
 }
 
@@ -30,18 +31,18 @@ export function findPod(deps: Pick<PodDeps, "db">, org: Org, runpodId: string): 
 }
 
 /** One pod from one live read. Throws RunPod's refusal when it cannot be read. */
-export async function readPod(deps: PodDeps, org: Org, runpodId: string): Promise<PodView> {
+export async function readPod(deps: PodDeps & ViewDeps, org: Org, runpodId: string): Promise<PodView> {
   const pod = findPod(deps, org, runpodId);
   const client = deps.runpod.clientOf(org);
   const askedAt = deps.clock.now();
   try {
     const answer = await client.get(pod.runpod_id, { timeoutMs: GET_MS });
-    deps.db.tx(() => storeAnswer(deps, pod.id, answer, askedAt));
+    deps.db.tx(() => recordAnswer(deps, pod.id, answer, askedAt));
   } catch (error) {
     if (!(error instanceof RunpodError)) throw error;
     if (error.kind !== "not_found") throw toAppError(error);
-    const gone = askedAt - pod.created_at > deps.timings.freshPodMs;
-    deps.db.tx(() => storeMissing(deps.db, pod.id, gone, askedAt));
+    const gone = askedAt - incarnationSince(deps.db, pod) > deps.timings.freshPodMs;
+    deps.db.tx(() => recordMissing(deps, pod, gone, askedAt));
   }
-  return podView(deps.db, findPod(deps, org, runpodId), false);
+  return podViewer(deps, org, deps.clock.now())(findPod(deps, org, runpodId), false);
 }

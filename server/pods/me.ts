@@ -3,6 +3,7 @@ import { usablePods } from "../../db/stores/pods.ts";
 import { isoTime, SECOND } from "../clock.ts";
 import { asClause } from "../errors.ts";
 import type { PersonCaller } from "../identity/callers.ts";
+import { type Planned, plannedOf } from "../schedule/planned.ts";
 import type { PodDeps } from "./deps.ts";
 import type { Refresher } from "./refresh.ts";
 
@@ -13,7 +14,7 @@ export const ME_PODS_RUNPOD_MS = 3 * SECOND;
 /** The whole answer, Discord's part included, less what writing it takes: the client gives up after 5 s. */
 const ME_PODS_MS = 3_700;
 
-export interface MyPod {
+export interface MyPod extends Planned {
   readonly id: string;
   readonly name: string;
   readonly status: string;
@@ -56,6 +57,7 @@ export async function myPods(
     : usable.filter((row) => row.status === "RUNNING");
   let asOf: number | null = null;
   for (const row of rows) if (row.as_of !== null && (asOf === null || row.as_of < asOf)) asOf = row.as_of;
+  const plannedFor = plannedOf(deps.db, org.id, deps.clock.now());
   return {
     pods: rows.map((row) => ({
       id: row.runpod_id!,
@@ -64,6 +66,7 @@ export async function myPods(
       is_public: row.is_public === 1,
       stale: !fresh || row.missing_count > 0,
       keeps_files: row.keeps_files === 1,
+      ...plannedFor(row.id),
     })),
     stale: !fresh,
     as_of: asOf === null ? null : isoTime(asOf),

@@ -1,11 +1,11 @@
 import type { Org } from "../../db/stores/organizations.ts";
-import { type LivePod, storeMissing } from "../../db/stores/pods.ts";
+import { incarnationSince, type LivePod } from "../../db/stores/pods.ts";
 import { SECOND } from "../clock.ts";
 import { AppError } from "../errors.ts";
 import { RunpodError, toAppError } from "../runpod/errors.ts";
 import { within } from "../within.ts";
 import type { PodDeps } from "./deps.ts";
-import { storeAnswer } from "./seen.ts";
+import { recordAnswer, recordMissing } from "./seen.ts";
 
 /** RunPod's share of the time of a connect. */
 export const RUNPOD_MS = 6 * SECOND;
@@ -35,13 +35,14 @@ export function createPodReader(deps: PodDeps): PodReader {
   const read = async (org: Org, pod: LivePod, begun: number): Promise<ReadState> => {
     try {
       const answer = await deps.runpod.clientOf(org).get(pod.runpod_id, { timeoutMs: RUNPOD_MS });
-      deps.db.tx(() => storeAnswer(deps, pod.id, answer, begun));
+      deps.db.tx(() => recordAnswer(deps, pod.id, answer, begun));
       return { why: null };
     } catch (error) {
       if (error instanceof AppError) return { why: error };
       if (!(error instanceof RunpodError)) throw error;
       if (error.kind !== "not_found") return { why: toAppError(error) };
-      deps.db.tx(() => storeMissing(deps.db, pod.id, begun - pod.created_at > deps.timings.freshPodMs, begun));
+      const isGone = begun - incarnationSince(deps.db, pod) > deps.timings.freshPodMs;
+      deps.db.tx(() => recordMissing(deps, pod, isGone, begun));
       return { why: new AppError("pod_not_running", "Pod is not running") };
     }
   };

@@ -2,11 +2,11 @@ import type { Org } from "../../db/stores/organizations.ts";
 import {
   hostKeyPin,
   type LivePod,
-  livePods,
   podById,
   storeForwarding,
   storeReachable,
   storeUnreachable,
+  unsettledPods,
 } from "../../db/stores/pods.ts";
 import { SECOND } from "../clock.ts";
 import { AppError } from "../errors.ts";
@@ -138,7 +138,7 @@ export function createReach(deps: PodDeps): Reach {
     isPinned: (pod) => pod.start_key !== null && hostKeyPin(db, pod.id, pod.start_key) !== undefined,
     lookAt(org) {
       if (closed) return;
-      for (const pod of livePods(db, org.id)) {
+      for (const pod of unsettledPods(db, org.id)) {
         if (pod.status !== "RUNNING" || pod.host === null || pod.start_key === null || isSettled(pod)) continue;
         const key = `${pod.id}/${pod.start_key}/${pod.host}:${pod.port}`;
         if (looking.has(key)) continue;

@@ -75,19 +75,19 @@ export function createRefresher(deps: PodDeps, onFresh: (org: Org) => void): Ref
       const now = deps.clock.now();
       const previous = last.get(org.id);
       const allowed = previous?.result.fresh === false ? Math.max(maxAgeMs, FAILURE_PAUSE_MS) : maxAgeMs;
-      if (previous !== undefined && now - previous.begun <= allowed) return previous.result;
+      if (previous !== undefined && ageOf(previous.begun, now) <= allowed) return previous.result;
       const running = flights.get(org.id);
       // A call that began too long ago may not show what has happened since; wait for it, then ask again.
       const flight = running === undefined
         ? launch(org)
-        : now - running.begun <= maxAgeMs
+        : ageOf(running.begun, now) <= maxAgeMs
         ? running
         : { done: running.done.then((result) => result.fresh ? (flights.get(org.id) ?? launch(org)).done : result) };
       return await within(flight.done, timeoutMs, () => SLOW);
     },
     recent(org, maxAgeMs) {
       const entry = last.get(org.id);
-      return entry?.result.fresh && deps.clock.now() - entry.begun <= maxAgeMs ? entry.result : null;
+      return entry?.result.fresh && ageOf(entry.begun, deps.clock.now()) <= maxAgeMs ? entry.result : null;
     },
     lastSuccess: (orgId) => {
       const entry = last.get(orgId);
@@ -98,6 +98,11 @@ export function createRefresher(deps: PodDeps, onFresh: (org: Org) => void): Ref
       await Promise.all([...flights.values()].map((flight) => flight.done));
     },
   };
+}
+
+/** How long ago; a time ahead of the clock is left from a clock that was wrong, and older than anything. */
+function ageOf(then: number, now: number): number {
+  return then > now ? Infinity : now - then;
 }
 
 const SLOW: Freshness = {

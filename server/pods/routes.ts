@@ -15,16 +15,20 @@ import type { PodDeps } from "./deps.ts";
 import { findPod, listPods, readPod } from "./list.ts";
 import { podMembers } from "./members.ts";
 import type { Refresher } from "./refresh.ts";
-import { podView } from "./view.ts";
+import { podViewer, type ViewDeps } from "./view.ts";
 
 const ACTION = "action must be one of start, stop, restart, terminate";
-const actionSchema = z.strictObject({ action: z.enum(["start", "stop", "restart", "terminate"], ACTION) });
+const actionSchema = z.strictObject({
+  action: z.enum(["start", "stop", "restart", "terminate"], ACTION),
+  /** Start it although the month's budget is spent. */
+  over_budget: z.boolean("over_budget must be true or false").default(false),
+});
 
 const LOST = "The pod had no volume: every file on it is lost.";
 
 /** Officer routes about pods, under `/api/compute/<org>`. */
 export function podRoutes(
-  deps: PodDeps & { readonly refresher: Refresher; readonly actions: Actions; readonly guards: Guards },
+  deps: PodDeps & ViewDeps & { readonly refresher: Refresher; readonly actions: Actions; readonly guards: Guards },
 ) {
   const { officer } = deps.guards;
   return new Hono<Env>()
@@ -35,7 +39,7 @@ export function podRoutes(
       await deps.keys.ensure(org.id);
       const request = parseOrRefuse(createRequestSchema, await readJsonObject(c.req.raw));
       const { pod, warnings } = await createPod(deps, org, askerOf(c), request, idempotencyKeyOf(c.req.raw));
-      return c.json({ pod: podView(deps.db, pod, false), warnings }, 201);
+      return c.json({ pod: podViewer(deps, org, deps.clock.now())(pod, false), warnings }, 201);
     })
     .get("/pods/:id", officer, async (c) => c.json({ pod: await readPod(deps, orgOf(c), c.req.param("id")) }))
     .put("/pods/:id", officer, json(accessSchema), (c) => {
@@ -43,9 +47,11 @@ export function podRoutes(
       return c.json(changeAccess(deps, orgOf(c), askerOf(c), c.req.param("id"), change));
     })
     .post("/pods/:id/action", officer, json(actionSchema), async (c) => {
-      const { action }: { action: PodAction } = c.req.valid("json");
+      const { action, over_budget }: { action: PodAction; over_budget: boolean } = c.req.valid("json");
       const pod = findPod(deps, orgOf(c), c.req.param("id"));
-      const warnings = await deps.actions.act(orgOf(c), askerOf(c), pod.id, action);
+      const warnings = await deps.actions.act(orgOf(c), askerOf(c), pod.id, action, {
+        overBudget: action === "start" && over_budget,
+      });
       const loses = (action === "stop" || action === "restart") && pod.keeps_files === 0;
       return c.json({ id: pod.runpod_id, action, warnings: loses ? [LOST, ...warnings] : warnings });
     })

@@ -1,16 +1,18 @@
 import { openAttention } from "../../db/stores/attention.ts";
 import { intentById, type IntentRow, isOpen, laterAction, openIntents, settleIntent } from "../../db/stores/intents.ts";
 import { type Org, orgById } from "../../db/stores/organizations.ts";
-import { type LivePod, markFailed, markTerminated, podById } from "../../db/stores/pods.ts";
+import { incarnationSince, type LivePod, markFailed, podById } from "../../db/stores/pods.ts";
 import { AppError, type ErrorCode } from "../errors.ts";
 import { describeError } from "../log.ts";
 import type { RunpodPod } from "../runpod/client.ts";
 import { RunpodError } from "../runpod/errors.ts";
-import { isAsWanted } from "./act.ts";
+import { type Actions, isAsWanted } from "./act.ts";
 import type { PodDeps, PodTimings } from "./deps.ts";
 import type { Refresher } from "./refresh.ts";
-import { storeAnswer } from "./seen.ts";
-import { lacksGpu } from "./view.ts";
+import { raise } from "../events/raise.ts";
+import { raiseAction } from "./action_events.ts";
+import { recordAnswer, recordTerminated } from "./seen.ts";
+import { lacksGpu } from "./gpu_count.ts";
 
 /** What is to be done about an action whose outcome is not known, now that the pod was read. */
 export type Settlement =
@@ -82,7 +84,9 @@ export function settleDelay(ageMs: number): number {
  * Makes the turn over all open intents. Creates are adopted by the list (`applyList`); actions are settled by reading
  * their pod. Intents that a request is handling at this moment are left to it.
  */
-export function createSettler(deps: PodDeps & { readonly refresher: Refresher }): () => Promise<void> {
+export function createSettler(
+  deps: PodDeps & { readonly refresher: Refresher; readonly actions: Actions },
+): () => Promise<void> {
   const { db, clock } = deps;
   const looked = new Map<string, number>();
   return async () => {
@@ -97,7 +101,7 @@ export function createSettler(deps: PodDeps & { readonly refresher: Refresher })
       if (org === undefined) continue;
       try {
         if (intent.action === "create") await deps.refresher.refresh(org, { maxAgeMs: 1_000, timeoutMs: 10_000 });
-        else await settleOne(deps, org, intent);
+        else await deps.actions.exclusive(intent.pod_id, () => settleOne(deps, org, intent));
       } catch (error) {
         // A stop behind it must not wait for this one.
         deps.log.error("An open intent could not be looked after", { intent: intent.id, error: describeError(error) });
@@ -108,18 +112,25 @@ export function createSettler(deps: PodDeps & { readonly refresher: Refresher })
 
 /** A stop or terminate is not finished by itself once something else was asked of the pod. */
 function settlementOf(deps: PodDeps, intent: IntentRow, pod: RunpodPod | null, row: LivePod): Settlement {
-  const settlement = decideSettlement(deps.clock.now(), intent, pod, row, deps.timings);
-  const later = settlement.kind === "repeat" ? laterAction(deps.db, intent) : undefined;
+  const runpodId = intent.runpod_id ?? row.runpod_id;
+  const made = { config: row.config, created_at: incarnationSince(deps.db, { ...row, runpod_id: runpodId }) };
+  const settlement = decideSettlement(deps.clock.now(), intent, pod, made, deps.timings);
+  // What was asked of the pod that took its place does not concern the old one.
+  const isPresent = intent.runpod_id === null || intent.runpod_id === row.runpod_id;
+  const later = settlement.kind === "repeat" && isPresent ? laterAction(deps.db, intent) : undefined;
   return later === undefined ? settlement : { kind: "failed", why: `A ${later} was asked for after it` };
 }
 
 async function settleOne(deps: PodDeps, org: Org, intent: IntentRow): Promise<void> {
   const { db, clock } = deps;
+  if (!isOpen(intentById(db, intent.id))) return;
   const row = podById(db, intent.pod_id);
   if (row === undefined || row.runpod_id === null || row.state !== "live") {
     return finish(deps, intent, { state: "done", code: "ok", text: "" }, clock.now());
   }
   const runpodId = intent.runpod_id ?? row.runpod_id;
+  // A pod that was replaced is terminated under its old id; what happens to it says nothing of the present one.
+  const isPresent = runpodId === row.runpod_id;
   try {
     const client = deps.runpod.clientOf(org);
     const askedAt = clock.now();
@@ -127,7 +138,7 @@ async function settleOne(deps: PodDeps, org: Org, intent: IntentRow): Promise<vo
       if (error instanceof RunpodError && error.kind === "not_found") return null;
       throw error;
     });
-    if (pod !== null) db.tx(() => storeAnswer(deps, row.id, pod, askedAt));
+    if (pod !== null && isPresent) db.tx(() => recordAnswer(deps, row.id, pod, askedAt));
     // An officer may have forgotten it while RunPod was being asked.
     if (!isOpen(intentById(db, intent.id))) return;
     const settlement = settlementOf(deps, intent, pod, row as LivePod);
@@ -144,7 +155,9 @@ async function settleOne(deps: PodDeps, org: Org, intent: IntentRow): Promise<vo
     if (settlement.kind === "wait") return;
     db.tx(() => {
       const now = clock.now();
-      if (settlement.kind === "done" && intent.action === "terminate") markTerminated(db, row.id, intent.asked_by, now);
+      if (settlement.kind === "done" && intent.action === "terminate" && isPresent) {
+        recordTerminated(deps, row, intent.asked_by, now);
+      }
       finish(
         deps,
         intent,
@@ -186,6 +199,12 @@ function finish(
       outcome: outcome.code,
       details: { action: intent.action, settled: "later", ...(outcome.text === "" ? {} : { error: outcome.text }) },
     });
+    const pod = podById(db, intent.pod_id);
+    const isPresent = intent.runpod_id === null || intent.runpod_id === pod?.runpod_id;
+    if (outcome.state === "done" && intent.action !== "create" && pod !== undefined && isPresent) {
+      const { actor = null } = JSON.parse(intent.request) as { actor?: string };
+      raiseAction(db, pod, intent.action, { actor, intentId: intent.id }, now);
+    }
     if (outcome.state === "failed" && intent.action !== "create") {
       openAttention(db, {
         id: crypto.randomUUID(),
@@ -194,6 +213,16 @@ function finish(
         runpodId: intent.runpod_id ?? "",
         podId: intent.pod_id,
         details: { action: intent.action, error: outcome.text, asked_at: intent.asked_at },
+      }, now);
+      raise(db, {
+        orgId: intent.org_id,
+        kind: "pod.failed",
+        podId: intent.pod_id,
+        runpodId: intent.runpod_id,
+        subject: pod?.name ?? null,
+        actor: (JSON.parse(intent.request) as { actor?: string }).actor ?? null,
+        details: { error: outcome.text, action: intent.action },
+        onceKey: `intent:${intent.id}`,
       }, now);
     }
   });

@@ -1,25 +1,21 @@
 import { closeAttention, openAttention, openAttentionRows, wasForgotten } from "../../db/stores/attention.ts";
 import { type IntentRow, openIntents } from "../../db/stores/intents.ts";
 import type { Org } from "../../db/stores/organizations.ts";
-import {
-  incarnationKnown,
-  type LivePod,
-  livePods,
-  podById,
-  reviveTerminated,
-  storeMissing,
-} from "../../db/stores/pods.ts";
+import { incarnationKnown, incarnationSince, livePods, podById, reviveTerminated } from "../../db/stores/pods.ts";
 import type { RunpodPod } from "../runpod/client.ts";
 import { adoptCreated } from "./adopt.ts";
+import { raise } from "../events/raise.ts";
 import type { PodDeps } from "./deps.ts";
-import { storeAnswer } from "./seen.ts";
+import { requestOf } from "./replace.ts";
+import { recordAnswer, recordMissing } from "./seen.ts";
+import { createStandstill } from "./standstill.ts";
 
 /**
  * May a pod that RunPod does not show be called gone? A fresh pod can be missing for some seconds, so never early
- * (contract 5.1). `misses` counts this one.
+ * (contract 5.1). `since` is when it was made; `misses` counts this one.
  */
-export function isGone(pod: LivePod, misses: number, now: number, freshPodMs: number): boolean {
-  return misses >= 2 && now - pod.created_at > freshPodMs;
+export function isGone(since: number, misses: number, now: number, freshPodMs: number): boolean {
+  return misses >= 2 && now - since > freshPodMs;
 }
 
 /** True when the pod carries this org's CA key: it was made by this org's orgpods, or a copy of its database. */
@@ -35,16 +31,23 @@ export function applyList(deps: PodDeps, org: Org, list: readonly RunpodPod[], a
   const { db } = deps;
   db.tx(() => {
     const byId = new Map(list.map((pod) => [pod.id, pod]));
-    for (const pod of livePods(db, org.id)) {
+    const present = livePods(db, org.id);
+    const ours = new Set(present.map((pod) => pod.runpod_id));
+    const standstill = createStandstill(db, org.id, askedAt);
+    for (const pod of present) {
       const answer = byId.get(pod.runpod_id);
-      if (answer !== undefined) storeAnswer(deps, pod.id, answer, askedAt);
+      if (answer !== undefined && standstill.takes(pod, answer)) continue;
+      if (answer !== undefined) recordAnswer(deps, pod.id, answer, askedAt);
       else if ((pod.as_of ?? 0) <= askedAt && pod.status !== "GONE") {
-        storeMissing(db, pod.id, isGone(pod, pod.missing_count + 1, askedAt, deps.timings.freshPodMs), askedAt);
+        const since = incarnationSince(db, pod);
+        recordMissing(deps, pod, isGone(since, pod.missing_count + 1, askedAt, deps.timings.freshPodMs), askedAt);
       }
     }
+    standstill.store();
     const caLine = deps.keys.caLine(org.id);
     const creates = openIntents(db, org.id).filter((intent) => intent.action === "create");
     for (const pod of list) {
+      if (ours.has(pod.id)) continue;
       if (incarnationKnown(db, pod.id)) {
         noteUnfinishedTerminate(deps, org, pod, askedAt);
         continue;
@@ -71,7 +74,10 @@ function closeSettledOrphans(deps: PodDeps, org: Org, byId: ReadonlyMap<string, 
 function createOf(deps: PodDeps, creates: readonly IntentRow[], pod: RunpodPod): IntentRow | undefined {
   return creates.find((intent) => {
     const row = podById(deps.db, intent.pod_id);
-    return row?.state === "creating" && row.runpod_name === pod.name;
+    const { replaces, runpod_name } = requestOf(intent);
+    return replaces === undefined
+      ? row?.state === "creating" && row.runpod_name === pod.name
+      : row?.state === "live" && runpod_name === pod.name;
   });
 }
 
@@ -80,7 +86,7 @@ function noteUnfinishedTerminate(deps: PodDeps, org: Org, pod: RunpodPod, askedA
   if (pod.status === "TERMINATED") return;
   const podId = reviveTerminated(deps.db, org.id, pod.id, askedAt - deps.timings.freshPodMs);
   if (podId === undefined) return;
-  storeAnswer(deps, podId, pod, askedAt);
+  recordAnswer(deps, podId, pod, askedAt);
   openAttention(deps.db, {
     id: crypto.randomUUID(),
     orgId: org.id,
@@ -98,6 +104,19 @@ function noteOrphan(deps: PodDeps, org: Org, pod: RunpodPod): void {
     org.id,
     pod.name,
   );
+  deps.moved?.(pod.name, "created");
+  raise(deps.db, {
+    orgId: org.id,
+    kind: "pod.failed",
+    podId: migrated?.id ?? null,
+    runpodId: pod.id,
+    subject: pod.name,
+    details: {
+      trouble: "orphan",
+      error: "The RunPod account has a pod with this organization's keys that is not in the list",
+    },
+    onceKey: `orphan:${pod.id}`,
+  }, deps.clock.now());
   openAttention(deps.db, {
     id: crypto.randomUUID(),
     orgId: org.id,

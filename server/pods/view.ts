@@ -1,10 +1,15 @@
 import type { Database } from "../../db/database.ts";
-import { allowedUsers, type LivePod, type PodRow } from "../../db/stores/pods.ts";
+import type { Org } from "../../db/stores/organizations.ts";
+import { allowedUsersByPod, type LivePod } from "../../db/stores/pods.ts";
+import { standingReader } from "../auto_stop/load.ts";
+import type { Standing } from "../auto_stop/planned.ts";
 import { isoTime } from "../clock.ts";
-import type { RunpodPod } from "../runpod/client.ts";
+import { type Planned, plannedOf } from "../schedule/planned.ts";
+import type { MonthCosts } from "../spend/month_costs.ts";
+import { type Trouble, TROUBLES } from "./trouble.ts";
 
 /** The pod as officers see it (contract section 4). */
-export interface PodView {
+export interface PodView extends Standing {
   readonly id: string;
   readonly name: string;
   readonly provider: string;
@@ -25,12 +30,72 @@ export interface PodView {
   /** False when a stop loses every file. */
   readonly keeps_files: boolean;
   readonly started_at: string | null;
+  /** The pod's own rules for stops by themselves: null takes the organization's, 0 is never. */
+  readonly auto_stop_after_minutes: number | null;
+  readonly max_run_hours: number | null;
+  /** Until then an officer keeps it up. */
+  readonly keep_until: string | null;
+  /** Since when it is up without a break. */
+  readonly up_since: string | null;
+  /** Why it is in its state, and since when: what was done to it last, here or elsewhere. */
+  readonly status_why: string | null;
+  readonly status_since: string | null;
+  /** What is wrong with it, and what to do. */
+  readonly trouble:
+    | { readonly code: Trouble; readonly since: string | null; readonly what: string; readonly todo: string }
+    | null;
+  readonly next_session: Planned["next_session"];
+  /** USD in this calendar month (UTC), storage included; up to half a minute old. */
+  readonly cost_this_month: number;
+}
+
+/** Pods of a kind have the same machine, and lists of pods are asked for often. */
+const machines = new Map<string, Record<string, unknown>>();
+
+function machineOf(json: string): Record<string, unknown> {
+  let machine = machines.get(json);
+  if (machine === undefined) {
+    if (machines.size > 1_000) machines.clear();
+    machine = Object.freeze(JSON.parse(json) as Record<string, unknown>);
+    machines.set(json, machine);
+  }
+  return machine;
 }
 
 const timeOrNull = (ms: number | null) => ms === null ? null : isoTime(ms);
 
-/** A stored pod as an answer; `stale` says that RunPod was not heard for this answer. */
-export function podView(db: Database, pod: LivePod, stale: boolean): PodView {
+/** What the answers about an org's pods are made from. */
+export interface ViewDeps {
+  readonly db: Database;
+  /** Whether the org's budget of the month is spent. */
+  readonly budgetReached: (org: Org, now: number) => boolean;
+  readonly leadMs: number;
+  readonly monthCosts: MonthCosts;
+}
+
+/** Makes answers of stored pods; `stale` says that RunPod was not heard for this answer. */
+export type PodViewer = (pod: LivePod, stale: boolean) => PodView;
+
+/** Reads what the views of an org's pods have in common, by a few queries for all of them. */
+export function podViewer(deps: ViewDeps, org: Org, now: number): PodViewer {
+  const { db } = deps;
+  const allowed = allowedUsersByPod(db, org.id);
+  const planned = plannedOf(db, org.id, now);
+  const costs = deps.monthCosts(org.id, now);
+  const standing = standingReader(deps, org, now);
+  return (pod, stale) => ({
+    ...stateOf(pod, stale),
+    allowed_users: allowed.get(pod.id) ?? [],
+    next_session: planned(pod.id).next_session,
+    cost_this_month: costs.get(pod.id) ?? 0,
+    ...standing(pod),
+  });
+}
+
+function stateOf(
+  pod: LivePod,
+  stale: boolean,
+): Omit<PodView, "allowed_users" | "next_session" | "cost_this_month" | keyof Standing> {
   const thisStart = pod.start_key !== null && pod.status === "RUNNING" ? pod.start_key : null;
   const reached = thisStart !== null && pod.reachable_start === thisStart && pod.unreachable_reason === null;
   return {
@@ -39,10 +104,9 @@ export function podView(db: Database, pod: LivePod, stale: boolean): PodView {
     provider: pod.provider,
     status: pod.status ?? "UNKNOWN",
     is_public: pod.is_public === 1,
-    allowed_users: allowedUsers(db, pod.id),
     created_by: pod.created_by,
     created_at: isoTime(pod.created_at),
-    machine: pod.machine === null ? null : JSON.parse(pod.machine),
+    machine: pod.machine === null ? null : machineOf(pod.machine),
     cost_per_hour: pod.cost_per_hour,
     stale: stale || pod.missing_count > 0 && pod.status !== "GONE",
     as_of: timeOrNull(pod.as_of),
@@ -51,15 +115,17 @@ export function podView(db: Database, pod: LivePod, stale: boolean): PodView {
     port_forwarding: thisStart !== null && pod.forwarding_start === thisStart ? pod.forwarding === "refused" : null,
     keeps_files: pod.keeps_files === 1,
     started_at: timeOrNull(pod.started_at),
+    auto_stop_after_minutes: pod.auto_stop_after_minutes,
+    max_run_hours: pod.max_run_hours,
+    keep_until: timeOrNull(pod.keep_until),
+    up_since: timeOrNull(pod.up_since),
+    status_why: pod.status_why,
+    status_since: timeOrNull(pod.status_since),
+    trouble: troubleView(pod),
   };
 }
 
-/** The GPU count a pod was asked for; 0 for a CPU pod. */
-export function wantedGpus(pod: Pick<PodRow, "config">): number {
-  return (JSON.parse(pod.config) as { use_cpu_only?: boolean }).use_cpu_only ? 0 : 1;
-}
-
-/** True when RunPod gave the pod fewer GPUs than it was asked for. */
-export function lacksGpu(pod: Pick<PodRow, "config">, answer: Pick<RunpodPod, "gpu">): boolean {
-  return (answer.gpu?.count ?? 0) < wantedGpus(pod);
+function troubleView(pod: LivePod): PodView["trouble"] {
+  const code = pod.trouble as Trouble | null;
+  return code === null ? null : { code, since: timeOrNull(pod.trouble_since), ...TROUBLES[code] };
 }

@@ -6,6 +6,7 @@ import type { OrgSecrets } from "../identity/org_secrets.ts";
 import type { Log } from "../log.ts";
 import { createRunpodClient, type RunpodClient } from "./client.ts";
 import { createPace, type Pace } from "./pace.ts";
+import type { Limits } from "./request.ts";
 
 /** The RunPod account of each org: its client, made anew when the key changes. */
 export interface RunpodAccounts {
@@ -14,6 +15,8 @@ export interface RunpodAccounts {
   /** A client for a key that is not stored (yet): to try it before it replaces the old one. */
   clientFor(apiKey: string): RunpodClient;
   hasKey(org: Org): boolean;
+  /** How far our clock is ahead of RunPod's by its last answer, in milliseconds; null before the first. */
+  clockOffMs(): number | null;
 }
 
 export function createRunpodAccounts(deps: {
@@ -23,10 +26,12 @@ export function createRunpodAccounts(deps: {
   readonly clock: Clock;
   readonly log: Log;
   readonly fetch?: typeof fetch;
+  readonly limits?: Limits;
 }): RunpodAccounts {
   const { secrets, clock } = deps;
   const clients = new Map<string, RunpodClient>();
   const paces = new Map<string, Pace>();
+  let clockOffMs: number | null = null;
 
   const clientFor = (apiKey: string): RunpodClient => {
     const id = createHash("sha256").update(apiKey).digest("hex");
@@ -41,7 +46,11 @@ export function createRunpodAccounts(deps: {
       clock,
       log: deps.log,
       pace,
+      heardTime: (theirs, ours) => {
+        clockOffMs = ours - theirs;
+      },
       ...(deps.fetch === undefined ? {} : { fetch: deps.fetch }),
+      ...(deps.limits === undefined ? {} : { limits: deps.limits }),
     });
     clients.set(id, client);
     return client;
@@ -59,6 +68,7 @@ export function createRunpodAccounts(deps: {
       }
       return clientFor(key);
     },
+    clockOffMs: () => clockOffMs,
     hasKey: (org) => secrets.describe(org, "runpod_api_key").configured,
   };
 }

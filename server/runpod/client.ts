@@ -1,6 +1,7 @@
 import type { Clock } from "../clock.ts";
 import type { Log } from "../log.ts";
 import { type Balance, readBalance } from "./balance.ts";
+import { type BillingSpan, type PodBill, readBilling } from "./billing.ts";
 import { type CpuType, type GpuType, parseCpus, parseGpus, STOCK_QUERY } from "./catalog.ts";
 import type { CreateBody } from "./create_body.ts";
 import { RunpodError } from "./errors.ts";
@@ -20,6 +21,7 @@ import {
 import { type ParsedPod, parsePod, type RunpodPod } from "./schema.ts";
 
 export type { Balance } from "./balance.ts";
+export type { BillingSpan, PodBill } from "./billing.ts";
 export type { CpuType, GpuType } from "./catalog.ts";
 export { createBody } from "./create_body.ts";
 export type { CreateBody, CreateInput } from "./create_body.ts";
@@ -63,6 +65,8 @@ export interface RunpodClient {
   openapi(options?: CallOptions): Promise<unknown>;
   /** The account's balance, from the GraphQL API of the same host. */
   balance(options?: CallOptions): Promise<Balance>;
+  /** What RunPod billed for each pod of the account on each of some whole days (UTC). */
+  billing(span: BillingSpan, options?: CallOptions): Promise<PodBill[]>;
 }
 
 export interface RunpodClientOptions {
@@ -77,6 +81,8 @@ export interface RunpodClientOptions {
   /** Shared by all clients of this API key. */
   readonly pace: Pace;
   readonly limits?: Limits;
+  /** Hears the time that each answer carries, and the clock's at that moment; milliseconds. */
+  readonly heardTime?: (theirs: number, ours: number) => void;
 }
 
 export function createRunpodClient(o: RunpodClientOptions): RunpodClient {
@@ -89,12 +95,13 @@ export function createRunpodClient(o: RunpodClientOptions): RunpodClient {
     log: o.log,
     pace: o.pace,
     limits: o.limits ?? LIMITS,
+    ...(o.heardTime === undefined ? {} : { heardTime: o.heardTime }),
   };
   const request = createRequest(deps);
   // GraphQL has limits of its own: using them up must not keep a stop from being sent.
   const graphql = createRequest({ ...deps, baseUrl: new URL(o.baseUrl).origin, pace: createPace(o.clock) });
   const call = (what: Call, options: CallOptions = {}): Promise<Answer> =>
-    withDeadline(o.clock, options, (deadline) => request(what, deadline));
+    withDeadline(o.clock, options, (deadline) => request(what, deadline), deps.limits);
   const read = (path: string, options?: CallOptions) => call({ method: "GET", path, repeatable: true }, options);
   const taken = createOddityLog(o.log);
 
@@ -159,6 +166,8 @@ export function createRunpodClient(o: RunpodClientOptions): RunpodClient {
 
     balance: (options = {}) =>
       withDeadline(o.clock, options, (deadline) => readBalance(graphql, deadline, createRedact([o.apiKey]))),
+
+    billing: (span, options = {}) => withDeadline(o.clock, options, (deadline) => readBilling(request, deadline, span)),
   };
 }
 

@@ -8,7 +8,9 @@ export interface CreateBody {
   readonly env: Readonly<Record<string, string>>;
   readonly gpu?: { readonly id: string; readonly count: number; readonly minCudaVersion?: string };
   readonly cpu?: { readonly id: string; readonly vcpuCount: number };
-  readonly mounts?: { readonly persistent: { readonly size: number; readonly path: string } };
+  readonly mounts?:
+    | { readonly persistent: { readonly size: number; readonly path: string } }
+    | { readonly network: readonly { readonly volumeId: string; readonly path: string }[] };
 }
 
 export interface CreateInput {

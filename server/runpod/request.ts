@@ -51,6 +51,8 @@ export interface Limits {
   readonly maxWaitMs: number;
   /** A repeat is begun only with this much of the call's time left. */
   readonly leastMs: number;
+  /** Time for a whole call that names none. */
+  readonly callMs: number;
 }
 
 export const LIMITS: Limits = {
@@ -59,9 +61,9 @@ export const LIMITS: Limits = {
   firstWaitMs: SECOND / 2,
   maxWaitMs: 10 * SECOND,
   leastMs: SECOND,
+  callMs: 20 * SECOND,
 };
 
-const DEFAULT_TIMEOUT = 20 * SECOND;
 const SUCCESS_LIMIT = 2 * 1024 * 1024;
 const ERROR_LIMIT = 64 * 1024;
 /** Timers and the clock may differ by a little. */
@@ -77,6 +79,8 @@ export interface RequestDeps {
   readonly log: Log;
   readonly pace: Pace;
   readonly limits: Limits;
+  /** Hears the time that each answer carries, and the clock's at that moment; milliseconds. */
+  readonly heardTime?: (theirs: number, ours: number) => void;
 }
 
 export type Request = (call: Call, deadline: Deadline) => Promise<Answer>;
@@ -86,9 +90,10 @@ export async function withDeadline<T>(
   clock: Clock,
   options: CallOptions,
   work: (deadline: Deadline) => Promise<T>,
+  limits: Limits = LIMITS,
 ): Promise<T> {
   if (options.signal?.aborted) throw givenUp(false);
-  const limitMs = options.timeoutMs ?? DEFAULT_TIMEOUT;
+  const limitMs = options.timeoutMs ?? limits.callMs;
   const limit = startTimeLimit(limitMs, options.signal);
   const endsAt = clock.now() + limitMs;
   try {
@@ -193,6 +198,8 @@ async function exchange(
     const response = await deps.fetch(deps.baseUrl + call.path, requestInit(call, deps, signal));
     status = response.status;
     const retryAfter = deps.pace.observe(status, response.headers);
+    const theirs = Date.parse(response.headers.get("date") ?? "");
+    if (!Number.isNaN(theirs)) deps.heardTime?.(theirs, deps.clock.now());
     const contentType = response.headers.get("content-type");
     const body = response.ok
       ? await readBody(response, SUCCESS_LIMIT)

@@ -24,6 +24,8 @@ export interface RunpodPod {
   /** Persistent volume disk in GB. */
   readonly volumeGb: number | null;
   readonly networkVolume: boolean;
+  /** Which network volume, and where it is mounted; null when there is none or RunPod did not tell. */
+  readonly networkMount: { readonly volumeId: string; readonly path: string } | null;
   /** RunPod's `machine`, else what is known of GPU or CPU type and data center (contract section 4). */
   readonly machine: Readonly<Record<string, unknown>> | null;
   readonly address: SshAddress | null;
@@ -32,6 +34,9 @@ export interface RunpodPod {
   readonly startedAt: number | null;
   /** Since the container started; null unless RUNNING. */
   readonly uptimeSeconds: number | null;
+  /** Use in per cent from 0 to 100: of the busiest GPU, and of the CPUs. Null when RunPod does not say, or says nonsense. */
+  readonly gpuPercent: number | null;
+  readonly cpuPercent: number | null;
   readonly locked: boolean;
   readonly args: string | null;
 }
@@ -86,11 +91,17 @@ const podShape = z.object({
   locked: z.boolean().nullish(),
 }).partial();
 
+const networkMount = z.object({ volumeId: z.string().min(1), path: z.string().min(1) });
+
 type PodFields = z.infer<typeof podShape>;
 
 const uptimeShape = z.object({
   runtime: z.object({ uptime: z.number().nonnegative(), uptimeInSeconds: z.number().nonnegative() }).partial(),
 });
+
+const percent = z.number().min(0).max(100);
+const gpuUseShape = z.object({ runtime: z.object({ gpus: z.array(z.object({ util: percent })).min(1) }) });
+const cpuUseShape = z.object({ runtime: z.object({ cpu: z.object({ util: percent }) }) });
 
 const idShape = z.object({ id: z.string().min(1).max(100) });
 
@@ -119,11 +130,13 @@ export function parsePod(raw: unknown): ParsedPod | null {
     disk: fields.disk ?? fields.containerDiskInGb ?? null,
     volumeGb: fields.mounts?.persistent?.size ?? fields.volumeInGb ?? null,
     networkVolume: (fields.mounts?.network ?? []).length > 0 || Boolean(fields.networkVolume ?? fields.networkVolumeId),
+    networkMount: networkMount.safeParse(fields.mounts?.network?.[0]).data ?? null,
     machine: machineOf(fields, gpu?.id ?? null, cpu?.id ?? null, dataCenterId),
     address: sshAddress(raw, status),
     createdAt: fields.createdAt ?? null,
     startedAt: fields.startedAt ?? fields.lastStartedAt ?? null,
     uptimeSeconds: status === "RUNNING" ? uptime?.uptime ?? uptime?.uptimeInSeconds ?? null : null,
+    ...useOf(raw, status),
     locked: fields.locked ?? false,
     args: fields.args ?? null,
   };
@@ -137,6 +150,16 @@ function readFields(raw: Record<string, unknown>): { fields: PodFields; odd: str
   const odd = [...new Set(first.error.issues.map((issue) => String(issue.path[0])))];
   const rest = Object.fromEntries(Object.entries(raw).filter(([key]) => !odd.includes(key)));
   return { fields: podShape.parse(rest), odd };
+}
+
+/** One GPU without a figure could be the busy one, so then nothing is known of them. */
+function useOf(raw: unknown, status: string): Pick<RunpodPod, "gpuPercent" | "cpuPercent"> {
+  if (status !== "RUNNING") return { gpuPercent: null, cpuPercent: null };
+  const gpus = gpuUseShape.safeParse(raw).data?.runtime.gpus.map((gpu) => gpu.util);
+  return {
+    gpuPercent: gpus === undefined ? null : Math.max(...gpus),
+    cpuPercent: cpuUseShape.safeParse(raw).data?.runtime.cpu.util ?? null,
+  };
 }
 
 function gpuOf(fields: PodFields): RunpodPod["gpu"] {

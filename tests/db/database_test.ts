@@ -219,3 +219,10 @@ Deno.test("openDatabase sets WAL, full synchronous and foreign keys", async () =
     db.close();
   });
 });
+
+Deno.test("numbered parameters take their values by number, however often and in whatever order they stand", () => {
+  const db = openDatabase(":memory:");
+  const row = db.get<{ a: number; b: number; c: number }>("select ?2 as a, ?1 as b, ?2 as c", 1, 2);
+  assert.deepEqual({ ...row }, { a: 2, b: 1, c: 2 });
+  db.close();
+});

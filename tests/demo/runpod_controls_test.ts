@@ -106,6 +106,27 @@ Deno.test("pods can be moved, stopped, deleted, locked and renamed in status out
     assert.equal((await demo("POST", "pods", { action: "lock", id, force: 1 })).status, 400);
   }));
 
+Deno.test("the use of a pod can be set, nonsense and no figure included, and is shown while it runs", () =>
+  withBench(async (bench) => {
+    const { api, demo } = bench;
+    const id = await bench.running({ gpu: { id: "NVIDIA RTX A4000", count: 2 } });
+    const runtime = async () => (await api("GET", `/pods/${id}`)).json.runtime;
+    const set = (use: unknown) => demo("POST", "pods", { action: "set_use", id, ...use as Loose });
+    const utils = async () => {
+      const { gpus, cpu } = await runtime();
+      return [gpus.map((gpu: Loose) => gpu.util), cpu.util];
+    };
+    assert.deepEqual(await utils(), [[3, 3], 2]);
+    const inside = (await set({ gpu_util: 97, cpu_util: 250 })).json.pod;
+    assert.deepEqual([inside.gpu_util, inside.cpu_util], [97, 250]);
+    assert.deepEqual(await utils(), [[97, 97], 250]);
+    await set({ gpu_util: null });
+    assert.deepEqual(await utils(), [[undefined, undefined], 250]);
+    assert.equal((await set({ gpu_util: "busy" })).status, 400);
+    await demo("POST", "pods", { action: "stop_outside", id });
+    assert.equal(await runtime(), null);
+  }));
+
 Deno.test("recorded requests show the key's last four and no env values", () =>
   withBench(async ({ api, demo, fake }) => {
     await api("POST", "/pods", gpuPod({ env: { TOKEN: "s3cret" } }));

@@ -120,6 +120,16 @@ Deno.test("billing widens times to bucket borders and refuses odd queries (F37)"
     assert.equal((await bill("bucketSize=hour&startTime=1990-01-01T00:00:00Z")).status, 400);
   }, instant));
 
+Deno.test("a stopped pod that moves to another machine goes on paying for its volume", () =>
+  withBench(async ({ fake, clock, running }) => {
+    const pod = await running({ mounts: { persistent: { size: 73, path: "/workspace" } } });
+    fake.pods.stop(pod);
+    fake.pods.migrate(pod);
+    const before = fake.meter.billed();
+    clock.advance(10 * HOUR);
+    close(fake.meter.billed() - before, 10 * 73 * 0.20 / 730);
+  }, instant));
+
 Deno.test("GraphQL tells balance and spend, and its errors come as 200", () =>
   withBench(async (bench) => {
     const { api, clock, fake } = bench;

@@ -116,6 +116,8 @@ const operator = (allowed: Cell, more: Partial<Row> = {}): Row => ({ guard: "ope
 const open = (allowed: Cell, more: Partial<Row> = {}): Row => ({ guard: "public", allowed, ...more });
 
 const POD = { id: "POD" };
+const NO_SESSION = { ...POD, session: "999999" };
+const NO_WEBHOOK = { id: "999999" };
 const NO_ORG = { prefix: "nosuch" };
 const CREATE_FIELDS = [
   "name",
@@ -131,6 +133,7 @@ const CREATE_FIELDS = [
   "is_public",
   "allowed_users",
   "provider",
+  "over_budget",
 ];
 
 /** By method and path as the router has them. */
@@ -170,24 +173,62 @@ export const ROWS: Readonly<Record<string, Row>> = {
   "PUT /api/compute/:org/pods/:id": officer("200", {
     params: POD,
     body: { is_public: true },
-    fields: ["is_public", "allowed_users"],
+    fields: ["is_public", "allowed_users", "auto_stop_after_minutes", "max_run_hours"],
   }),
   "POST /api/compute/:org/pods/:id/action": officer("200", {
     params: POD,
     body: { action: "stop" },
-    fields: ["action"],
+    fields: ["action", "over_budget"],
   }),
   "GET /api/compute/:org/pods/:id/members": officer("200", { params: POD }),
+  "GET /api/compute/:org/pods/:id/members/connected": officer("200", { params: POD }),
+  "POST /api/compute/:org/pods/:id/keep": officer("200", {
+    params: POD,
+    body: { minutes: 30 },
+    fields: ["minutes"],
+  }),
+  "GET /api/compute/:org/schedule": officer("200"),
+  "POST /api/operator/schedule/resume": operator("200"),
+  "GET /api/compute/:org/sessions": officer("200"),
+  "GET /api/compute/:org/pods/:id/sessions": officer("200", { params: POD }),
+  "POST /api/compute/:org/pods/:id/sessions": officer("201", {
+    params: POD,
+    body: { start_at: "2099-10-09T18:00:00Z", stop_at: "2099-10-09T20:00:00Z" },
+    fields: ["start_at", "stop_at", "title", "over_budget", "on_gpu_taken", "repeat"],
+  }),
+  "GET /api/compute/:org/pods/:id/sessions/:session": officer("404 session_not_found", { params: NO_SESSION }),
+  "PUT /api/compute/:org/pods/:id/sessions/:session": officer("404 session_not_found", {
+    params: NO_SESSION,
+    body: { title: "Workshop" },
+    fields: ["title", "start_at", "stop_at", "over_budget", "on_gpu_taken"],
+  }),
+  "DELETE /api/compute/:org/pods/:id/sessions/:session": officer("404 session_not_found", { params: NO_SESSION }),
+  "POST /api/compute/:org/pods/:id/sessions/:session/extend": officer("404 session_not_found", {
+    params: NO_SESSION,
+    body: { minutes: 30 },
+    fields: ["minutes"],
+  }),
   "GET /api/compute/:org/attention": officer("200"),
   "POST /api/compute/:org/attention/:id": officer("404 attention_not_found", {
     params: { id: "nosuch" },
     body: { action: "forget" },
     fields: ["action", "runpod_id"],
   }),
+  "GET /api/compute/:org/spend": officer("200"),
   "GET /api/compute/:org/settings": officer("200"),
   "PUT /api/compute/:org/settings": officer("200", {
     body: { pod_image: null },
-    fields: ["pod_image", "min_cuda_version"],
+    fields: [
+      "pod_image",
+      "min_cuda_version",
+      "monthly_budget_usd",
+      "stop_at_budget",
+      "max_run_hours",
+      "auto_stop_after_minutes",
+      "idle_gpu_percent",
+      "idle_cpu_percent",
+      "balance_low_usd",
+    ],
   }),
   "PUT /api/compute/:org/module": officer("200", { body: { enabled: true }, fields: ["enabled", "force"] }),
   "PUT /api/compute/:org/roles": {
@@ -210,6 +251,24 @@ export const ROWS: Readonly<Record<string, Row>> = {
   "GET /api/compute/:org/catalog/gpus": officer("200"),
   "GET /api/compute/:org/catalog/cpus": officer("200"),
   "GET /api/compute/:org/audit": officer("200"),
+  "GET /api/compute/:org/events": officer("200"),
+  "GET /api/compute/:org/webhooks": officer("200"),
+  "POST /api/compute/:org/webhooks": officer("201", {
+    body: { name: "alerts", format: "signed", url: "https://hooks.example.org/orgpods" },
+    fields: ["name", "format", "url", "kinds"],
+  }),
+  "GET /api/compute/:org/webhooks/:id": officer("404 webhook_not_found", { params: NO_WEBHOOK }),
+  "PUT /api/compute/:org/webhooks/:id": officer("404 webhook_not_found", {
+    params: NO_WEBHOOK,
+    body: { is_enabled: true },
+    fields: ["name", "url", "kinds", "is_enabled", "rotate_secret"],
+  }),
+  "DELETE /api/compute/:org/webhooks/:id": officer("404 webhook_not_found", { params: NO_WEBHOOK }),
+  "POST /api/compute/:org/webhooks/:id/test": officer("404 webhook_not_found", { params: NO_WEBHOOK }),
+  "GET /api/compute/:org/webhooks/:id/deliveries": officer("404 webhook_not_found", { params: NO_WEBHOOK }),
+  "POST /api/compute/:org/webhooks/:id/deliveries/:delivery/resend": officer("404 webhook_not_found", {
+    params: { ...NO_WEBHOOK, delivery: "1" },
+  }),
 
   "GET /api/operator/status": operator("200"),
   "GET /api/operator/orgs": operator("200"),

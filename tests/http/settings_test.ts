@@ -5,13 +5,23 @@ import { cellOf, freshAddress, withWorld } from "./support.ts";
 const SETTINGS = "/api/compute/org/settings";
 const ROLES = "/api/compute/org/roles";
 const DEPLOYMENT_IMAGE = "theaisocietyasu/godfather-base:latest";
+/** The settings of money and time as they are unless set. */
+const MONEY = {
+  monthly_budget_usd: null,
+  stop_at_budget: false,
+  max_run_hours: 24,
+  auto_stop_after_minutes: null,
+  idle_gpu_percent: 5,
+  idle_cpu_percent: 10,
+  balance_low_usd: 5,
+};
 
 Deno.test("settings take any non-empty subset of the known keys, and null or empty text clears one", () =>
   withWorld(async (world) => {
     const as = "officer" as const;
     const put = (body: unknown) => world.call("PUT", SETTINGS, { as, body });
     const view = (pod_image: string | null, min_cuda_version: string | null) => ({
-      settings: { pod_image, min_cuda_version, deployment_pod_image: DEPLOYMENT_IMAGE },
+      settings: { pod_image, min_cuda_version, deployment_pod_image: DEPLOYMENT_IMAGE, ...MONEY },
     });
     assert.deepEqual((await world.call("GET", SETTINGS, { as })).json, view(null, null));
     assert.deepEqual((await put({ pod_image: " ghcr.io/org/base:1 " })).json, view("ghcr.io/org/base:1", null));
@@ -20,6 +30,32 @@ Deno.test("settings take any non-empty subset of the known keys, and null or emp
     assert.deepEqual((await put({ pod_image: "a", min_cuda_version: "11.8" })).json, view("a", "11.8"));
     assert.deepEqual((await put({ pod_image: null, min_cuda_version: "" })).json, view(null, null));
     assert.deepEqual((await world.call("GET", SETTINGS, { as })).json, view(null, null));
+  }));
+
+Deno.test("settings of money and time are changed one by one, null switches one off, and the audit names them", () =>
+  withWorld(async (world) => {
+    const as = "officer" as const;
+    const put = async (body: unknown) => (await world.call("PUT", SETTINGS, { as, body })).json.settings;
+    assert.equal((await put({ monthly_budget_usd: 150.5, stop_at_budget: true })).monthly_budget_usd, 150.5);
+    const after = await put({ max_run_hours: null, auto_stop_after_minutes: 45, pod_image: "a" });
+    const wanted = { ...MONEY, monthly_budget_usd: 150.5, stop_at_budget: true, max_run_hours: null };
+    assert.deepEqual(after, {
+      ...wanted,
+      auto_stop_after_minutes: 45,
+      pod_image: "a",
+      min_cuda_version: null,
+      deployment_pod_image: DEPLOYMENT_IMAGE,
+    });
+    assert.deepEqual((await world.call("GET", SETTINGS, { as })).json.settings, after);
+    assert.equal((await put({ monthly_budget_usd: null })).monthly_budget_usd, null);
+    const { audit: entries } = (await world.call("GET", "/api/compute/org/audit", { as })).json;
+    const changes = entries.filter((entry: { action: string }) => entry.action === "PUT /api/compute/:org/settings")
+      .map((entry: { details: { changed: unknown } }) => entry.details.changed);
+    assert.deepEqual(changes, [
+      { monthly_budget_usd: null },
+      { podImage: "a", max_run_hours: null, auto_stop_after_minutes: 45 },
+      { monthly_budget_usd: 150.5, stop_at_budget: true },
+    ]);
   }));
 
 Deno.test("settings refuse with the contract's sentences and change nothing", () =>
@@ -35,6 +71,19 @@ Deno.test("settings refuse with the contract's sentences and change nothing", ()
       [{ pod_image: "x".repeat(201) }, image],
       [{ pod_image: "im\u202eage" }, image],
       [{ pod_image: "ok", image: "ok" }, "Unknown field: image"],
+      [{ monthly_budget_usd: 0 }, "monthly_budget_usd must be from 0.01 to 1000000, or null"],
+      [{ monthly_budget_usd: -5 }, "monthly_budget_usd must be from 0.01 to 1000000, or null"],
+      [{ monthly_budget_usd: 1e9 }, "monthly_budget_usd must be from 0.01 to 1000000, or null"],
+      [{ monthly_budget_usd: "100" }, "monthly_budget_usd must be an amount in USD or null"],
+      [{ stop_at_budget: null }, "stop_at_budget must be true or false"],
+      [{ max_run_hours: 0 }, "max_run_hours must be a whole number from 1 to 744, or null"],
+      [{ max_run_hours: 1.5 }, "max_run_hours must be a whole number from 1 to 744, or null"],
+      [{ auto_stop_after_minutes: 4 }, "auto_stop_after_minutes must be a whole number from 5 to 10080, or null"],
+      [{ idle_gpu_percent: 101 }, "idle_gpu_percent must be a number from 0 to 100"],
+      [{ idle_cpu_percent: null }, "idle_cpu_percent must be a number from 0 to 100"],
+      [{ balance_low_usd: true }, "balance_low_usd must be an amount in USD or null"],
+      [{ monthly_budget: 5 }, "Unknown field: monthly_budget"],
+      [{ deployment_pod_image: "x" }, "Unknown field: deployment_pod_image"],
       [{ pod_image: "ok", min_cuda_version: "twelve" }, "min_cuda_version must be a version such as 12.4"],
     ];
     for (const [body, sentence] of cases) {

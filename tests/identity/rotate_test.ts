@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { openDatabase } from "../../db/open.ts";
 import { insertOrg } from "../../db/stores/organizations.ts";
 import { createOrgSecrets } from "../../server/identity/org_secrets.ts";
-import { rotateSecrets } from "../../server/identity/rotate.ts";
+import { countUnreadable, rotateSecrets } from "../../server/identity/rotate.ts";
 import { createSecretBox, generateSecretKey, parseSecretKeys } from "../../server/identity/secret_box.ts";
 import { createOrgKeys } from "../../server/ssh/org_keys.ts";
 import { testClock } from "../support/world.ts";
 
-/** Two orgs with a RunPod key and SSH keys, one retired key and one webhook, all sealed with one key. */
+/** Two orgs with a RunPod key and SSH keys, one retired key and two webhooks, all sealed with one key. */
 async function filled() {
   const db = openDatabase(":memory:");
   const clock = testClock();
@@ -35,15 +35,23 @@ async function filled() {
   db.run("update compute_keys set retired_at = 1 where org_id = ? and kind = 'backend'", orgs[0]!.id);
   await first.keys.ensure(orgs[0]!.id);
   const url = "https://discord.com/api/webhooks/1/secret";
-  db.run(
-    "insert into webhooks (id, org_id, name, url_ciphertext, created_at) values (7, 1, 'w', ?, 0)",
-    first.box.seal({ orgId: 1, kind: "webhook", name: "7" }, url),
-  );
+  const seal = (name: string, text: string) => first.box.seal({ orgId: 1, kind: "webhook", name }, text);
+  for (const [id, format, secret] of [[7, "discord", null], [8, "signed", seal("8/secret", "whsec_1")]] as const) {
+    db.run(
+      "insert into webhooks (id, org_id, name, format, url_ciphertext, url_hint, secret_ciphertext, created_at) " +
+        "values (?, 1, 'w', ?, ?, '', ?, 0)",
+      id,
+      format,
+      seal(String(id), url),
+      secret,
+    );
+  }
   const ciphertexts = () =>
     [
       ...db.all<{ text: string }>("select ciphertext as text from org_secrets"),
       ...db.all<{ text: string }>("select private_key as text from compute_keys"),
       ...db.all<{ text: string }>("select url_ciphertext as text from webhooks"),
+      ...db.all<{ text: string }>("select secret_ciphertext as text from webhooks where secret_ciphertext is not null"),
     ].map((row) => row.text);
   return { db, old, young, withKeys, orgs, url, retired, first, ciphertexts };
 }
@@ -51,7 +59,7 @@ async function filled() {
 Deno.test("rotateSecrets encrypts everything with the first key, SSH keys and webhooks too, so that the old can go", async () => {
   const { db, old, young, withKeys, orgs, url, first, ciphertexts } = await filled();
   const pems = orgs.map((org) => first.keys.backendPrivateKey(org.id));
-  assert.deepEqual(rotateSecrets(db, withKeys(young, old).box), { rotated: 8, total: 8 });
+  assert.deepEqual(rotateSecrets(db, withKeys(young, old).box), { rotated: 10, total: 10 });
   const after = withKeys(young);
   assert.ok(ciphertexts().every((text) => after.box.isCurrent(text)));
   for (const [index, org] of orgs.entries()) {
@@ -59,8 +67,13 @@ Deno.test("rotateSecrets encrypts everything with the first key, SSH keys and we
     assert.equal(after.keys.backendPrivateKey(org.id), pems[index]);
     assert.ok((await after.keys.caSigner(org.id)).fingerprint.startsWith("SHA256:"));
   }
-  const webhook = db.get<{ url_ciphertext: string }>("select url_ciphertext from webhooks")!;
-  assert.equal(after.box.open({ orgId: 1, kind: "webhook", name: "7" }, webhook.url_ciphertext), url);
+  const hooks = db.all<{ url_ciphertext: string; secret_ciphertext: string | null }>(
+    "select * from webhooks order by id",
+  );
+  const open = (name: string, text: string) => after.box.open({ orgId: 1, kind: "webhook", name }, text);
+  assert.deepEqual(hooks.map((hook, index) => open(String(7 + index), hook.url_ciphertext)), [url, url]);
+  assert.deepEqual([hooks[0]!.secret_ciphertext, open("8/secret", hooks[1]!.secret_ciphertext!)], [null, "whsec_1"]);
+  assert.deepEqual([countUnreadable(db, after.box), countUnreadable(db, withKeys(old).box)], [0, 10]);
   const dropped = withKeys(old);
   assert.throws(() => dropped.secrets.read(orgs[0]!, "runpod_api_key"), { code: "secrets_key_wrong" });
   await assert.rejects(() => dropped.keys.caSigner(orgs[0]!.id), { code: "secrets_key_wrong" });
@@ -71,7 +84,7 @@ Deno.test("rotateSecrets has nothing to do the second time and leaves the texts 
   const { db, old, young, withKeys, ciphertexts } = await filled();
   rotateSecrets(db, withKeys(young, old).box);
   const before = ciphertexts();
-  assert.deepEqual(rotateSecrets(db, withKeys(young, old).box), { rotated: 0, total: 8 });
+  assert.deepEqual(rotateSecrets(db, withKeys(young, old).box), { rotated: 0, total: 10 });
   assert.deepEqual(ciphertexts(), before);
   db.close();
 });

@@ -16,6 +16,7 @@ const org = (change: Partial<Org> = {}): Org => ({
   computeEnabled: true,
   podImage: null,
   minCudaVersion: null,
+  settings: "{}",
   createdAt: 0,
   ...change,
 });

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { createRefresher } from "../../server/pods/refresh.ts";
+import { createActions } from "../../server/pods/act.ts";
 import { createSettler } from "../../server/pods/settle.ts";
 import { createRunningPod } from "../support/world.ts";
 import {
@@ -37,7 +38,7 @@ async function withSettler(world: ClockedWorld, test: (settle: () => Promise<voi
   const parts = partsOf(world);
   const refresher = createRefresher(parts, () => {});
   try {
-    await test(createSettler({ ...parts, refresher }));
+    await test(createSettler({ ...parts, refresher, actions: createActions(parts) }));
   } finally {
     await refresher.close();
   }

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import type { FaultSpec } from "../../server/demo/runpod/mod.ts";
 import { createRefresher } from "../../server/pods/refresh.ts";
+import { createActions } from "../../server/pods/act.ts";
 import { createSettler } from "../../server/pods/settle.ts";
 import { eventually } from "../support/world.ts";
 import {
@@ -99,7 +100,7 @@ Deno.test("the settler adopts a lost create by itself, without anybody asking", 
     refused(await create(world, { name: "lab" }), 424, "runpod_unavailable");
     const parts = partsOf(world);
     const refresher = createRefresher(parts, () => {});
-    const settle = createSettler({ ...parts, refresher });
+    const settle = createSettler({ ...parts, refresher, actions: createActions(parts) });
     await eventually(
       async () => {
         await settle();

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import type { Database } from "../../db/database.ts";
 import { createRefresher } from "../../server/pods/refresh.ts";
+import { createActions } from "../../server/pods/act.ts";
 import { createSettler } from "../../server/pods/settle.ts";
 import { createRunningPod } from "../support/world.ts";
 import {
@@ -165,7 +166,7 @@ Deno.test("a stop whose disk gets full on the way is still a success and settled
     const parts = partsOf(world);
     const refresher = createRefresher(parts, () => {});
     world.clock.advance(5_000);
-    await createSettler({ ...parts, refresher })();
+    await createSettler({ ...parts, refresher, actions: createActions(parts) })();
     await refresher.close();
     assert.equal(intentsOf(world).at(-1)!.state, "done");
     assert.equal(requests(world, "POST", /action$/).length, 1, "it is not sent again: the pod is stopped");
@@ -181,7 +182,7 @@ Deno.test("a create that cannot be marked as sent is not sent, and the settler c
     disk.full = nothing;
     const parts = partsOf(world);
     const refresher = createRefresher(parts, () => {});
-    await createSettler({ ...parts, refresher })();
+    await createSettler({ ...parts, refresher, actions: createActions(parts) })();
     await refresher.close();
     assert.equal(intentsOf(world).at(-1)!.state, "failed");
     assert.deepEqual(await attention(world), []);

@@ -45,7 +45,17 @@ Deno.test("me/pods lists public pods and those that name the caller; an officer 
     }
     const { json } = await mine(world, "member");
     const [first] = json.pods;
-    assert.deepEqual(Object.keys(first).sort(), ["id", "is_public", "keeps_files", "name", "stale", "status"]);
+    assert.deepEqual(Object.keys(first).sort(), [
+      "id",
+      "is_public",
+      "keeps_files",
+      "name",
+      "next_session",
+      "stale",
+      "status",
+      "stops_at",
+    ]);
+    assert.deepEqual([first.next_session, first.stops_at], [null, null]);
     assert.deepEqual([first.status, first.is_public, first.stale, first.keeps_files], ["RUNNING", true, false, false]);
     assert.deepEqual([json.stale, json.warnings], [false, []]);
     assert.match(json.as_of, /^2026-11-30T12:\d\d:\d\d(\.\d+)?\+00:00$/);

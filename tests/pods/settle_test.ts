@@ -6,6 +6,7 @@ import { MINUTE, SECOND } from "../../server/clock.ts";
 import { isAsWanted } from "../../server/pods/act.ts";
 import { POD_TIMINGS } from "../../server/pods/deps.ts";
 import { createRefresher } from "../../server/pods/refresh.ts";
+import { createActions } from "../../server/pods/act.ts";
 import { closeNeverSent, createSettler, decideSettlement, settleDelay } from "../../server/pods/settle.ts";
 import type { RunpodPod } from "../../server/runpod/client.ts";
 import { createRunningPod } from "../support/world.ts";
@@ -159,7 +160,7 @@ Deno.test("closeNeverSent ends what was never sent, except a stop or terminate, 
     // The stop that was only written is carried out by the settler.
     parts.inFlight.clear();
     const refresher = createRefresher(parts, () => {});
-    const settle = createSettler({ ...parts, refresher });
+    const settle = createSettler({ ...parts, refresher, actions: createActions(parts) });
     await settle();
     assert.equal(world.runpod.pods.get(id).phase, "exited");
     assert.equal(stateOf()["restart"], "failed", "nobody handles it any more");
@@ -191,7 +192,7 @@ Deno.test("the settler leaves an intent alone that a request handles, and asks l
     markUnsettled(world.db, "one", "lost");
     parts.inFlight.add("one");
     const refresher = createRefresher(parts, () => {});
-    const settle = createSettler({ ...parts, refresher });
+    const settle = createSettler({ ...parts, refresher, actions: createActions(parts) });
     const reads = () => requests(world, "GET", `/pods/${id}`).length;
     const before = reads();
     world.clock.advance(3_000);

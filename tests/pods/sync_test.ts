@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { storeMissing } from "../../db/stores/pods.ts";
 import { MINUTE, SECOND } from "../../server/clock.ts";
-import { storeAnswer } from "../../server/pods/seen.ts";
+import { recordAnswer } from "../../server/pods/seen.ts";
 import { applyList, isGone } from "../../server/pods/sync.ts";
 import { createRunningPod } from "../support/world.ts";
 import {
@@ -32,7 +32,6 @@ interface Stored {
 const stored = (world: ClockedWorld): Stored => world.db.get<Stored>("select * from compute_pods")!;
 
 Deno.test("isGone needs two misses and a pod of more than two minutes", () => {
-  const pod = { created_at: 1_000 } as Parameters<typeof isGone>[0];
   const table: [number, number, boolean][] = [
     [1, 60 * MINUTE, false],
     [2, 2 * MINUTE, false],
@@ -41,7 +40,7 @@ Deno.test("isGone needs two misses and a pod of more than two minutes", () => {
     [9, 30 * SECOND, false],
   ];
   for (const [misses, age, gone] of table) {
-    assert.equal(isGone(pod, misses, 1_000 + age, 2 * MINUTE), gone, `${misses} misses at ${age} ms`);
+    assert.equal(isGone(1_000, misses, 1_000 + age, 2 * MINUTE), gone, `${misses} misses at ${age} ms`);
   }
 });
 
@@ -128,7 +127,7 @@ for (const fault of FAILED_LISTS) {
   });
 }
 
-Deno.test("applyList and storeAnswer keep a newer answer, whichever comes first", async () => {
+Deno.test("applyList and recordAnswer keep a newer answer, whichever comes first", async () => {
   await inWorld({}, async (world) => {
     const id = await createRunningPod(world);
     world.clock.advance(10 * MINUTE);
@@ -140,7 +139,7 @@ Deno.test("applyList and storeAnswer keep a newer answer, whichever comes first"
     applyList(parts, org, [exited], now);
     applyList(parts, org, [running], now - 1);
     applyList(parts, org, [], now - 1);
-    storeAnswer(parts, stored(world).id, running, now - 1);
+    recordAnswer(parts, stored(world).id, running, now - 1);
     storeMissing(world.db, stored(world).id, true, now - 1);
     const { status, host, as_of, missing_count } = stored(world);
     assert.deepEqual([status, host, as_of, missing_count], ["EXITED", null, now, 0]);
@@ -151,12 +150,12 @@ Deno.test("applyList and storeAnswer keep a newer answer, whichever comes first"
   });
 });
 
-Deno.test("storeAnswer leaves a terminated pod as it is", async () => {
+Deno.test("recordAnswer leaves a terminated pod as it is", async () => {
   await inWorld({}, async (world) => {
     const id = await createRunningPod(world);
     world.clock.advance(10 * MINUTE);
     await act(world, id, "terminate");
-    storeAnswer(partsOf(world), stored(world).id, runpodPod({ id }), world.clock.now() + 1);
+    recordAnswer(partsOf(world), stored(world).id, runpodPod({ id }), world.clock.now() + 1);
     assert.equal(stored(world).status, "TERMINATED");
   });
 });

@@ -28,11 +28,14 @@ Deno.test("parsePod reads every field when RunPod sends a v2 pod", () => {
     disk: 20,
     volumeGb: 30,
     networkVolume: false,
+    networkMount: null,
     machine: { gpuTypeId: "NVIDIA RTX A4000", dataCenterId: "EU-RO-1" },
     address: { host: "203.0.113.7", port: 17740 },
     createdAt: Date.parse("2026-09-01T10:00:00Z"),
     startedAt: Date.parse("2026-09-01T10:01:00.5Z"),
     uptimeSeconds: 90,
+    gpuPercent: null,
+    cpuPercent: null,
     locked: true,
     args: "bash",
   });
@@ -53,6 +56,7 @@ Deno.test("parsePod reads a fresh CPU pod when most is null or missing", () => {
   assert.deepEqual(pod.cpu, { id: "cpu3c", vcpuCount: 4 });
   assert.equal(pod.gpu, null);
   assert.equal(pod.networkVolume, true);
+  assert.deepEqual(pod.networkMount, { volumeId: "v", path: "/workspace" });
   assert.deepEqual(pod.machine, { cpuTypeId: "cpu3c" });
   assert.deepEqual([pod.name, pod.env, pod.cost, pod.createdAt, pod.startedAt, pod.uptimeSeconds], [
     "",
@@ -148,4 +152,26 @@ Deno.test("client logs field names once and no value when a pod is odd", async (
     assert.deepEqual(lines.map((line) => line.fields), [{ pod: "abc123def456", fields: ["env", "cost"] }]);
     assert.doesNotMatch(JSON.stringify(lines), /hush|TOKEN/);
   });
+});
+
+/** `runtime` of a running pod with two GPUs, and what is read of its use. */
+const USES: readonly (readonly [unknown, number | null, number | null])[] = [
+  [{ gpus: [{ util: 3 }, { util: 88.5 }], cpu: { util: 12 } }, 88.5, 12],
+  [{ gpus: [{ util: 0 }], cpu: { util: 0 } }, 0, 0],
+  [{ gpus: [{ util: 100 }, { util: 101 }], cpu: { util: 100 } }, null, 100],
+  [{ gpus: [{ util: 3 }, { memoryUtil: 1 }], cpu: {} }, null, null],
+  [{ gpus: [], cpu: null }, null, null],
+  [{ gpus: "busy", cpu: { util: "9" } }, null, null],
+  [{ cpu: { util: -1 } }, null, null],
+  [{ gpus: [{ util: null }], cpu: { util: 1e9 } }, null, null],
+  [null, null, null],
+];
+
+Deno.test("parsePod reads the use of the busiest GPU and of the CPUs, and nothing where RunPod says nonsense", () => {
+  for (const [runtime, gpuPercent, cpuPercent] of USES) {
+    const { pod } = read(rawPod({ runtime }));
+    assert.deepEqual([pod.gpuPercent, pod.cpuPercent], [gpuPercent, cpuPercent], JSON.stringify(runtime));
+    const stopped = read(rawPod({ runtime, status: "EXITED" })).pod;
+    assert.deepEqual([stopped.gpuPercent, stopped.cpuPercent], [null, null]);
+  }
 });

@@ -65,6 +65,7 @@ const WRONG: [string, string, string][] = [
   ["CLIENT_ID", "abc", "CLIENT_ID must be the number of the Discord application"],
   ["SYS_ADMIN", "12345,bob", "SYS_ADMIN must be a comma list of Discord ids"],
   ["AUDIT_RETENTION_DAYS", "0", "AUDIT_RETENTION_DAYS must be a whole number of days from 1 to 36500"],
+  ["ORGPODS_WEBHOOKS_ALLOW_PRIVATE", "yes", "ORGPODS_WEBHOOKS_ALLOW_PRIVATE must be true or false"],
   ["ORGPODS_TRUSTED_PROXY", "localhost", "ORGPODS_TRUSTED_PROXY must be a comma list of IP addresses"],
   [
     "COMPUTE_POD_IMAGE",

@@ -53,3 +53,28 @@ Deno.test("every never runs two turns at once, survives an error, and stop waits
   assert.equal(lines.length, 1);
   assert.match(lines[0]!, /A turn of the test loop failed.*boom/);
 });
+
+Deno.test("every wakes at once when it waits, and has one more turn when it was woken during a turn", async () => {
+  let turns = 0;
+  let hold = Promise.resolve();
+  const told: (() => void)[] = [];
+  const turn = (n: number) => new Promise<void>((resolve) => turns >= n ? resolve() : told.push(resolve));
+  const loop = every("test", 3_600_000, async () => {
+    turns++;
+    told.splice(0).forEach((tell) => tell());
+    await hold;
+  }, createLog(() => {}, () => 0));
+  await turn(1);
+  let release = () => {};
+  hold = new Promise((resolve) => release = resolve);
+  loop.wake();
+  await turn(2);
+  loop.wake();
+  loop.wake();
+  release();
+  hold = Promise.resolve();
+  await turn(3);
+  await loop.stop();
+  loop.wake();
+  assert.equal(turns, 3);
+});

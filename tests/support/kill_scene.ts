@@ -25,6 +25,8 @@ export interface KillScene {
   call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Reply>;
   /** Arms the step, makes the request, sees the server die without an answer, and starts it again. */
   killedAt(step: Step, ...request: Parameters<KillScene["call"]>): Promise<void>;
+  /** The same for what the server does by itself: `wake` makes it begin, and may be answered or not. */
+  killedWhile(step: Step, action: string, wake: () => Promise<unknown>): Promise<void>;
   podNamed(name: string): Promise<{ id: string; status: string } | undefined>;
   attention(): Promise<AttentionView[]>;
   /** Everything is settled or waits for an officer; fails when that does not come about. */
@@ -35,13 +37,26 @@ export interface KillScene {
   nothingUnseen(): Promise<void>;
 }
 
-export async function withKillScene(use: (scene: KillScene) => Promise<void>): Promise<void> {
+export interface KillOptions {
+  /** How often the schedule has a turn; without, as seldom as it really has. */
+  readonly turnMs?: number;
+}
+
+export async function withKillScene(
+  use: (scene: KillScene) => Promise<void>,
+  { turnMs }: KillOptions = {},
+): Promise<void> {
   const standins = await startStandins({ timings: { provisioningMs: 0, startingMs: 0, addressMs: 0 } });
   try {
     const secretsKey = generateSecretKey();
     await withDataDir(
       secretsKey,
-      (dir) => inDirectory(standins, dir, { ...standins.env, SECRETS_KEY: secretsKey }, use),
+      (dir) => {
+        const env = { ...standins.env, SECRETS_KEY: secretsKey };
+        const args = [dir.path, ...(turnMs === undefined ? [] : [String(turnMs)])];
+        const start = () => serverOf(startProgram("tests/support/killable_server.ts", { args, env }), dir);
+        return inDirectory(standins, dir, start, use);
+      },
     );
   } finally {
     await standins.close();
@@ -51,10 +66,9 @@ export async function withKillScene(use: (scene: KillScene) => Promise<void>): P
 async function inDirectory(
   standins: Standins,
   dir: DataDir,
-  env: Readonly<Record<string, string>>,
+  start: () => Promise<Server>,
   use: (scene: KillScene) => Promise<void>,
 ): Promise<void> {
-  const start = () => serverOf(startProgram("tests/support/killable_server.ts", { args: [dir.path], env }), dir);
   let server: Server = await start();
   try {
     await addOrg(server, standins.secrets.runpodKey);
@@ -72,6 +86,18 @@ async function inDirectory(
       return rows;
     };
     await newAudit();
+    const arm = async (what: string) => {
+      await server.program.send(what);
+      await server.program.line(new RegExp(`^dies at ${what.split(" ")[0]}$`, "m"));
+    };
+    const reborn = async () => {
+      assert.equal((await server.program.ended()).signal, "SIGKILL");
+      const lock = tryLock(dir);
+      assert.ok(lock, "the lock of a killed server is free at once");
+      lock.release();
+      await server.close();
+      server = await start();
+    };
     await use({
       standins,
       call,
@@ -79,15 +105,16 @@ async function inDirectory(
       newAudit,
       podNamed: async (name) => (await pods()).find((pod) => pod.name === name),
       async killedAt(step, ...request) {
-        await server.program.send(step);
-        await server.program.line(new RegExp(`^dies at ${step}$`, "m"));
+        await arm(step);
         await assert.rejects(call(...request), TypeError);
-        assert.equal((await server.program.ended()).signal, "SIGKILL");
-        const lock = tryLock(dir);
-        assert.ok(lock, "the lock of a killed server is free at once");
-        lock.release();
-        await server.close();
-        server = await start();
+        await reborn();
+      },
+      async killedWhile(step, action, wake) {
+        await arm(`${step} ${action}`);
+        await wake().catch((error) => {
+          if (!(error instanceof TypeError)) throw error;
+        });
+        await reborn();
       },
       settled: () =>
         untilTrue("nothing is unsettled", async () => {

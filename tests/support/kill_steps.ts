@@ -1,5 +1,9 @@
 /** Where the kill tests cut: between which two lines of a create, stop, start or terminate the server dies. */
 export const STEPS = [
+  /** The schedule decided to start a pod; its sessions are not marked. */
+  "unmarked",
+  /** They are marked; nothing is asked yet. */
+  "marked",
   /** The intent is saved; it is not marked as sent. */
   "saved",
   /** It is marked as sent; the request has not left the process. */

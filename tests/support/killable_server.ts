@@ -1,7 +1,8 @@
 /**
  * The server of the kill tests: the App that `orgpods serve` runs, built from the same parts, with short waits. A line on
- * its standard input names a step; when a request to RunPod or its bookkeeping comes to that step, the process kills
- * itself with SIGKILL. Argument: the data directory; settings come from the environment.
+ * its standard input names a step, and perhaps the action it must belong to; when a request to RunPod or its bookkeeping
+ * comes to that step, the process kills itself with SIGKILL. Arguments: the data directory, and perhaps how often the
+ * schedule has a turn, in milliseconds; settings come from the environment.
  */
 import type { Database } from "../../db/database.ts";
 import { openDatabase } from "../../db/open.ts";
@@ -11,21 +12,32 @@ import { takeLock } from "../../server/data_dir.ts";
 import { createOutward } from "../../server/fetch_once.ts";
 import { listen } from "../../server/listen.ts";
 import { POD_TIMINGS } from "../../server/pods/deps.ts";
+import { SCHEDULE_TIMINGS } from "../../server/schedule/decide.ts";
 import { configOf, shutDown, stderrLog, stopSignal } from "../../server/serve.ts";
 import { isStep, type Step } from "./kill_steps.ts";
 
-let armed: Step | null = null;
+let armed: { readonly step: Step; readonly action: string | null } | null = null;
+/** What RunPod was asked for last, or is about to be. */
+let action: string | null = null;
 
 function dieAt(step: Step): void {
-  if (armed !== step) return;
+  if (armed?.step !== step || armed.action !== null && armed.action !== action) return;
   Deno.kill(Deno.pid, "SIGKILL");
   for (;;); // Nothing may run on until the signal has arrived.
 }
 
-/** The database with ears: it hears which statement runs, and when a transaction with an audit row was committed. */
+/** The database with ears: it hears which statement runs, and when a transaction with such a statement was committed. */
 function killing(db: Database): Database {
   let audited = false;
+  let marked = false;
   const run: Database["run"] = (sql, ...values) => {
+    if (sql.startsWith("update compute_sessions set state") && values[0] === "starting") {
+      action = "start";
+      dieAt("unmarked");
+      marked = true;
+    }
+    // The columns are id, org, pod, RunPod id and action.
+    if (sql.startsWith("insert into compute_intents")) action = String(values[4]);
     if (sql.startsWith("update compute_intents set state = 'sent'")) dieAt("saved");
     if (sql.startsWith("insert into audit_log")) {
       dieAt("storing");
@@ -34,9 +46,10 @@ function killing(db: Database): Database {
     return db.run(sql, ...values);
   };
   const tx: Database["tx"] = (work) => {
-    if (!db.inTransaction) audited = false;
+    if (!db.inTransaction) audited = marked = false;
     const result = db.tx(work);
     if (!db.inTransaction && audited) dieAt("stored");
+    if (!db.inTransaction && marked) dieAt("marked");
     return result;
   };
   return new Proxy(db, {
@@ -72,9 +85,9 @@ function killingFetch(inner: typeof fetch, runpodUrl: string): typeof fetch {
 
 async function readSteps(): Promise<void> {
   for await (const text of Deno.stdin.readable.pipeThrough(new TextDecoderStream())) {
-    const step = text.trim();
+    const [step = "", wanted = null] = text.trim().split(" ");
     if (!isStep(step)) throw new TypeError(`There is no such step: ${step}`);
-    armed = step;
+    armed = { step, action: wanted };
     Deno.stdout.writeSync(new TextEncoder().encode(`dies at ${step}\n`));
   }
 }
@@ -85,6 +98,7 @@ if (import.meta.main) {
   const lock = takeLock(dir);
   const opened = openDatabase(dir.database);
   const outward = createOutward();
+  const turnMs = Deno.args[1] === undefined ? null : Number(Deno.args[1]);
   const app = createApp({
     config,
     version: "0.0.0-test",
@@ -93,6 +107,7 @@ if (import.meta.main) {
     log,
     fetch: killingFetch(outward.fetch, config.runpodApiUrl),
     timings: { ...POD_TIMINGS, settleWaitMs: 400, settleEveryMs: 50, settleWindowMs: 1_000, freshPodMs: 300 },
+    ...(turnMs === null ? {} : { scheduleTimings: { ...SCHEDULE_TIMINGS, turnMs } }),
   });
   const stopped = stopSignal();
   const listening = await listen(app, config, dir, log);

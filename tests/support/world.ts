@@ -4,17 +4,20 @@
  */
 import { Database } from "../../db/database.ts";
 import { openDatabase } from "../../db/open.ts";
+import { allOrgs } from "../../db/stores/organizations.ts";
 import { type App, createApp } from "../../server/app.ts";
 import type { Clock } from "../../server/clock.ts";
 import { type Config, readConfig } from "../../server/config.ts";
 import { createFakeDiscord, type FakeDiscord } from "../../server/demo/discord/mod.ts";
 import type { PodHost } from "../../server/demo/pods/host.ts";
 import { createFakeRunpod, type FakeRunpod, type FakeRunpodOptions } from "../../server/demo/runpod/mod.ts";
+import { LIMITS, type Limits } from "../../server/runpod/request.ts";
 import type { Peer } from "../../server/http/env.ts";
 import { LIMIT_RULES } from "../../server/http/limits.ts";
 import { generateSecretKey } from "../../server/identity/secret_box.ts";
 import { createLog, type Log } from "../../server/log.ts";
 import { POD_TIMINGS, type PodTimings } from "../../server/pods/deps.ts";
+import { SCHEDULE_TIMINGS, type ScheduleTimings } from "../../server/schedule/decide.ts";
 
 export const GUILD = "900000000000000001";
 export const OTHER_GUILD = "900000000000000002";
@@ -56,6 +59,17 @@ export interface WorldOptions {
   /** Wraps what leaves the program. */
   readonly fetch?: (inner: typeof fetch) => typeof fetch;
   readonly wrapDatabase?: (db: Database) => Database;
+  readonly scheduleTimings?: Partial<ScheduleTimings>;
+  readonly home?: string;
+  /** Waits of the calls to RunPod; by default the real ones. */
+  readonly runpodLimits?: Partial<Limits>;
+  /** Stand-ins that outlive this world; without them it has its own. */
+  readonly standins?: WorldStandins;
+}
+
+export interface WorldStandins {
+  readonly runpod: FakeRunpod;
+  readonly discord: FakeDiscord;
 }
 
 export interface World {
@@ -129,10 +143,11 @@ function routedFetch(runpod: FakeRunpod, discord: FakeDiscord): typeof fetch {
   }) as typeof fetch;
 }
 
-export async function createWorld(options: WorldOptions = {}): Promise<World> {
-  const clock = options.clock ?? testClock();
-  const logLines: string[] = [];
-  const log: Log = createLog((line) => void logLines.push(line), clock.now);
+/** RunPod with two accounts, and Discord with the cast and its two servers. */
+export function createStandins(
+  options: Pick<WorldOptions, "podHost" | "runpod"> & { readonly clock: Clock },
+): WorldStandins {
+  const { clock } = options;
   const runpod = createFakeRunpod({
     apiKeys: {
       [RUNPOD_KEY]: "full",
@@ -154,6 +169,15 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     clock,
   });
   populate(discord);
+  return { runpod, discord };
+}
+
+/** Makes a world; one over a database file that has its orgs already goes on with them. */
+export async function createWorld(options: WorldOptions = {}): Promise<World> {
+  const clock = options.clock ?? testClock();
+  const logLines: string[] = [];
+  const log: Log = createLog((line) => void logLines.push(line), clock.now);
+  const { runpod, discord } = options.standins ?? createStandins({ ...options, clock });
   const config = readConfig({ dataDir: "/nonexistent", port: 0, allowTestUpstreams: true }, {
     SECRETS_KEY: generateSecretKey(),
     BOT_TOKEN,
@@ -179,6 +203,9 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     fetch: options.fetch?.(routed) ?? routed,
     limitRules: LIMIT_RULES,
     timings: { ...POD_TIMINGS, settleWaitMs: 400, settleEveryMs: 20, createCallMs: 400, ...options.timings },
+    scheduleTimings: { ...SCHEDULE_TIMINGS, ...options.scheduleTimings },
+    home: options.home ?? null,
+    runpodLimits: { ...LIMITS, ...options.runpodLimits },
   });
 
   const tokens = new Map<string, Promise<string>>();
@@ -224,10 +251,11 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     },
     async close() {
       await app.close();
-      await runpod.close();
+      if (options.standins === undefined) await runpod.close();
       db.close();
     },
   };
+  if (allOrgs(db).length > 0) return world;
 
   for (
     const org of [

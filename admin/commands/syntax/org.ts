@@ -1,11 +1,12 @@
 import { type Command, Option } from "commander";
 import type { OrgFlags } from "../org.ts";
+import { addOrgSettings } from "./spend.ts";
 import { collect, example, type Run } from "./values.ts";
 
 /** `org …` and `org secret …`: the operator's own commands. */
 export function addOrgCommands(program: Command, run: Run): void {
   const org = program.command("org")
-    .description("Organizations: one per Discord server. Only on the server itself.")
+    .description("Organizations: one per Discord server. Only on the server itself, but for settings.")
     .addHelpText("after", example("orgpods org show robotics"));
 
   withSettings(
@@ -64,6 +65,7 @@ export function addOrgCommands(program: Command, run: Run): void {
     .addHelpText("after", example("orgpods org check robotics"))
     .action((prefix: string) => run(async (shell) => await (await import("../org.ts")).checkOrg(shell, prefix)));
 
+  addOrgSettings(org, run);
   addSecretCommands(org, run);
 }
 

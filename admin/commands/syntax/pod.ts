@@ -1,6 +1,7 @@
 import { type Command, Option } from "commander";
 import type { AccessFlags } from "../pod_access.ts";
 import type { CreateFlags } from "../pod_create.ts";
+import type { SetFlags } from "../pod_stops.ts";
 import { collect, example, type Run, whole } from "./values.ts";
 
 /** `pod …` */
@@ -13,6 +14,7 @@ export function addPodCommands(program: Command, run: Run): void {
     .action(() => run(async (shell) => await (await import("../pod.ts")).listPods(shell)));
 
   addCreate(pod, run);
+  addStops(pod, run);
 
   pod.command("access <id>").description("Show or change who may use a pod.")
     .addOption(new Option("--public", "every member").conflicts("private"))
@@ -27,9 +29,12 @@ export function addPodCommands(program: Command, run: Run): void {
 
   const does = { start: "Start a stopped pod.", stop: "Stop a pod.", restart: "Restart a pod's container." } as const;
   for (const action of ["start", "stop", "restart"] as const) {
-    pod.command(`${action} <id>`).description(does[action])
+    const command = pod.command(`${action} <id>`).description(does[action])
       .addHelpText("after", example(`orgpods pod ${action} k7x2m9`))
-      .action((id: string) => run(async (shell) => await (await import("../pod.ts")).actOnPod(shell, id, action)));
+      .action((id: string, flags: { overBudget?: boolean }) =>
+        run(async (shell) => await (await import("../pod.ts")).actOnPod(shell, id, action, flags))
+      );
+    if (action === "start") command.option("--over-budget", "although the month's budget is spent");
   }
 
   pod.command("terminate <id>").description("Delete a pod and its files at RunPod.")
@@ -38,6 +43,34 @@ export function addPodCommands(program: Command, run: Run): void {
     .action((id: string, flags: { yes?: boolean }) =>
       run(async (shell) => await (await import("../pod.ts")).terminatePod(shell, id, flags))
     );
+}
+
+/** Who is on a pod, and when it stops by itself. */
+function addStops(pod: Command, run: Run): void {
+  pod.command("connected <id>").description("Show who is on a pod now.")
+    .addHelpText("after", example("orgpods pod connected k7x2m9"))
+    .action((id: string) => run(async (shell) => await (await import("../pod_stops.ts")).listConnected(shell, id)));
+
+  pod.command("set <id>").description("Change when a pod stops by itself.")
+    .option("--auto-stop <minutes>", 'minutes idle before a stop, "off", or "default"', ownRule(5, 10_080))
+    .option("--max-run <hours>", 'longest hours of one run, "off", or "default"', ownRule(1, 744))
+    .addHelpText("after", example("orgpods pod set k7x2m9 --auto-stop 30 --max-run default"))
+    .action((id: string, flags: SetFlags) =>
+      run(async (shell) => await (await import("../pod_stops.ts")).setPod(shell, id, flags))
+    );
+
+  pod.command("keep <id>").description("Keep a pod from stopping by itself for a while.")
+    .requiredOption("--minutes <count>", "from now on", whole(1, 1_440))
+    .addHelpText("after", example("orgpods pod keep k7x2m9 --minutes 90"))
+    .action((id: string, flags: { minutes: number }) =>
+      run(async (shell) => await (await import("../pod_stops.ts")).keepPod(shell, id, flags))
+    );
+}
+
+/** `off` is 0; `default` stays a word, because the command line takes null for no value. */
+function ownRule(min: number, max: number): (text: string) => number | "default" {
+  const number = whole(min, max);
+  return (text) => text === "off" ? 0 : text === "default" ? text : number(text);
 }
 
 function addCreate(pod: Command, run: Run): void {
@@ -54,6 +87,7 @@ function addCreate(pod: Command, run: Run): void {
     .option("--env <name[=value]>", "variable of the pod; without a value it is taken from here (repeatable)", collect)
     .option("--public", "every member may use it")
     .option("--allow <id>", "Discord id that may use it (repeatable)", collect)
+    .option("--over-budget", "although the month's budget is spent")
     .option("--idempotency-key <key>", "the same key again gives the pod of the first call")
     .addHelpText(
       "after",

@@ -6,6 +6,11 @@ import { addOrgCommands } from "./org.ts";
 import { addPodCommands } from "./pod.ts";
 import { addRecordCommands } from "./records.ts";
 import { addServerCommands } from "./server.ts";
+import { addScheduleCommands } from "./schedule.ts";
+import { addSessionCommands } from "./session.ts";
+import { addSpendCommand } from "./spend.ts";
+import { addEventCommands } from "./event.ts";
+import { addWebhookCommands } from "./webhook.ts";
 import { example, notEmpty, type Run } from "./values.ts";
 
 /** What the command line is read with, and what it left: help and refusals as text, the exit code of the command. */
@@ -55,6 +60,11 @@ export function buildProgram(invocation: Invocation): Command {
   addServerCommands(program, run);
   addOrgCommands(program, run);
   addPodCommands(program, run);
+  addSessionCommands(program, run);
+  addScheduleCommands(program, run);
+  addSpendCommand(program, run);
   addRecordCommands(program, run);
+  addEventCommands(program, run);
+  addWebhookCommands(program, run);
   return program;
 }

@@ -28,11 +28,12 @@ export function addServerCommands(program: Command, run: Run): void {
   program.command("demo")
     .description("Try everything with stand-ins for RunPod and Discord, and a pod you can ssh into.")
     .option("--port <number>", "port to listen on, 0 for a free one", whole(0, 65_535), 8787)
+    .option("--fast", "shorten the schedule's waits and play a session of two minutes")
     .addHelpText("after", example("orgpods demo --port 0 --json"))
-    .action((flags: { port: number }) =>
+    .action((flags: { port: number; fast?: boolean }) =>
       run(async ({ options }) => {
         const { demo } = await import("../../../server/demo/demo.ts");
-        return await demo({ port: flags.port, json: options.json === true });
+        return await demo({ port: flags.port, json: options.json === true, fast: flags.fast === true });
       })
     );
 

@@ -43,6 +43,12 @@ const podsBody = z.discriminatedUnion("action", [
   }),
   z.strictObject({ action: z.literal("set_status"), id, status: z.string().nullable() }),
   z.strictObject({ action: z.literal("lock"), id, locked: z.boolean().default(true) }),
+  z.strictObject({
+    action: z.literal("set_use"),
+    id,
+    gpu_util: z.number().nullable().optional(),
+    cpu_util: z.number().nullable().optional(),
+  }),
 ]);
 
 const meterBody = z.strictObject({ balance: z.number(), account: z.string().default("main") });
@@ -138,6 +144,7 @@ function actOutside(world: World, outside: Outside, body: unknown): Answer {
   const pod = outside.get(wanted.id);
   if (wanted.action === "set_status") outside.setStatus(wanted.id, wanted.status);
   else if (wanted.action === "lock") outside.lock(wanted.id, wanted.locked);
+  else if (wanted.action === "set_use") outside.setUse(wanted.id, wanted);
   else if (wanted.action === "delete_outside") outside.deleteOutside(wanted.id);
   else if (wanted.action === "stop_outside") outside.stop(wanted.id);
   else if (wanted.action === "start_outside") outside.start(wanted.id);

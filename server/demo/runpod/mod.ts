@@ -89,8 +89,11 @@ export function createFakeRunpod(options: FakeRunpodOptions): FakeRunpod {
   };
   const outside = createOutside(world);
   const sockets: Listening[] = [];
-  const answer = (incoming: Incoming): Answer =>
-    incoming.url.pathname.startsWith("/_demo/") ? answerDemo(world, outside, incoming) : answerApi(world, incoming);
+  const answer = (incoming: Incoming): Answer => {
+    const { pathname } = incoming.url;
+    const given = pathname.startsWith("/_demo/") ? answerDemo(world, outside, incoming) : answerApi(world, incoming);
+    return { ...given, headers: { date: new Date(world.clock.now()).toUTCString(), ...given.headers } };
+  };
   const idle = async () => {
     await Promise.all([...world.terminated, ...world.pods.values()].map((pod) => pod.work));
   };

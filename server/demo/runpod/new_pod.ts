@@ -52,6 +52,8 @@ export function newPod(
     volumeMark: hasVolume ? newId() : null,
     failure: null,
     forcedStatus: null,
+    gpuUtil: 3,
+    cpuUtil: 2,
     invisibleUntil: 0,
     unlistedUntil: 0,
     later: null,

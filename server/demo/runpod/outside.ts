@@ -2,6 +2,7 @@
 import { AppError, shown } from "../../errors.ts";
 import { startAgain } from "./actions.ts";
 import { addressOf, boot, halt, madeUpAddress, settle, statusOf, terminate } from "./life.ts";
+import { meterStopped } from "./meter.ts";
 import { newPod } from "./new_pod.ts";
 import type { FakePod, World } from "./state.ts";
 import { costNow, LEGAL } from "./view.ts";
@@ -33,6 +34,14 @@ export interface Outside {
   /** Shows another status word; null shows the true one again. */
   setStatus(id: string, status: string | null): void;
   lock(id: string, locked: boolean): void;
+  /** Sets what `runtime` reports of the pod's use; null leaves a figure out, undefined leaves it as it is. */
+  setUse(id: string, use: PodUse): void;
+}
+
+/** Per cent; any number is shown as it is, so that a client can be tried with nonsense. */
+export interface PodUse {
+  readonly gpu_util?: number | null | undefined;
+  readonly cpu_util?: number | null | undefined;
 }
 
 export function createOutside(world: World): Outside {
@@ -74,6 +83,11 @@ export function createOutside(world: World): Outside {
     lock(id, locked) {
       find(id).locked = locked;
     },
+    setUse(id, { gpu_util, cpu_util }) {
+      const pod = find(id);
+      if (gpu_util !== undefined) pod.gpuUtil = gpu_util;
+      if (cpu_util !== undefined) pod.cpuUtil = cpu_util;
+    },
   };
 }
 
@@ -86,6 +100,8 @@ export function insideView(world: World, pod: FakePod): Record<string, unknown> 
     name: pod.name,
     status: statusOf(world, pod),
     forced_status: pod.forcedStatus,
+    gpu_util: pod.gpuUtil,
+    cpu_util: pod.cpuUtil,
     locked: pod.locked,
     cluster: pod.cluster !== null,
     gpu: pod.gpu,
@@ -130,7 +146,10 @@ function migrate(world: World, old: FakePod): FakePod {
   const pod = newPod(world, old.account, body, placed, { ours: old.ours, cluster: old.cluster !== null });
   world.pods.set(pod.id, pod);
   if (up) boot(world, pod, { kind: "create" });
-  else pod.phase = "exited";
+  else {
+    pod.phase = "exited";
+    meterStopped(pod, world.clock.now());
+  }
   return pod;
 }
 

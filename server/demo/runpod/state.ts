@@ -99,6 +99,9 @@ export interface FakePod {
   /** Why the container could not be run or removed. */
   failure: string | null;
   forcedStatus: string | null;
+  /** Use in per cent as `runtime` shows it; null leaves the figure out. */
+  gpuUtil: number | null;
+  cpuUtil: number | null;
   invisibleUntil: number;
   unlistedUntil: number;
   /** A change that takes hold later by the clock (F29). */

@@ -87,11 +87,11 @@ function runtime(context: Context, pod: FakePod, address: PodAddress | null): un
   const status = statusOf(world, pod);
   const noPublicIp = status === "RUNNING" && context.fault("F16", "never-address") !== null;
   if (!address && !noPublicIp) return status !== "RUNNING" && context.fault("F9") ? {} : null;
-  const usage = { util: 3, memoryUtil: 1 };
+  const usage = { ...(pod.gpuUtil === null ? {} : { util: pod.gpuUtil }), memoryUtil: 1 };
   return {
     uptime: status === "RUNNING" ? Math.floor((world.clock.now() - runningSince(pod)) / 1000) : 4711,
     gpus: Array.from({ length: pod.gpusOnHost ?? 0 }, () => usage),
-    cpu: { util: 2 },
+    cpu: pod.cpuUtil === null ? {} : { util: pod.cpuUtil },
     memory: { util: 5 },
     ports: runtimePorts(context, pod, address),
   };

@@ -1,0 +1,196 @@
+import { AppError } from "../../server/errors.ts";
+import { type Api, read } from "../client/api.ts";
+import { pathPart, withOrg } from "./connected.ts";
+import { apiTime, ownZone, wallTime, zoneOf } from "./session_times.ts";
+import type { Shell } from "./shell.ts";
+import { plain, table } from "./text.ts";
+
+type SessionView = Awaited<
+  ReturnType<Awaited<ReturnType<Api["org"]["sessions"]["$get"]>>["json"]>
+>["sessions"][number];
+
+export type OnGpuTaken = "wait" | "fresh_pod";
+
+export interface ListFlags {
+  readonly limit: number;
+  readonly before?: number;
+  readonly state?: SessionView["state"];
+  readonly from?: string;
+  readonly to?: string;
+  readonly timeZone?: string;
+}
+
+export interface TimeFlags {
+  readonly start?: string;
+  readonly stop?: string;
+  readonly timeZone?: string;
+}
+
+interface RuleFlags {
+  readonly title?: string;
+  readonly overBudget?: boolean;
+  readonly onGpuTaken?: OnGpuTaken;
+}
+
+export type AddFlags = TimeFlags & RuleFlags & {
+  readonly start: string;
+  readonly stop: string;
+  readonly weekly?: number;
+  readonly count?: number;
+};
+
+export type EditFlags = TimeFlags & RuleFlags;
+
+/** `orgpods session list [pod]`: of one pod all sessions ever, of the whole organization those of the last day and later. */
+export async function listSessions(shell: Shell, pod: string | undefined, flags: ListFlags): Promise<void> {
+  const zone = flags.timeZone === undefined ? ownZone() : await zoneOf(flags.timeZone);
+  if (pod !== undefined) return await listOfPod(shell, pathPart(pod, "The pod's id"), flags, zone);
+  if (flags.before !== undefined) throw new AppError("usage", "--before is for one pod: name it");
+  const query = {
+    limit: String(flags.limit),
+    ...(flags.state === undefined ? {} : { state: flags.state }),
+    ...(flags.from === undefined ? {} : { from: await apiTime("--from", flags.from, flags.timeZone && zone) }),
+    ...(flags.to === undefined ? {} : { to: await apiTime("--to", flags.to, flags.timeZone && zone) }),
+  };
+  await withOrg(shell, async (api, org) => {
+    const answer = await read(api.org.sessions.$get({ param: { org }, query }));
+    const { sessions, more } = answer.value;
+    if (sessions.length === 0) await shell.say("No sessions.");
+    await shell.result(answer, ({ sessions }) => describe(sessions, zone));
+    await sayWhatToDo(shell, sessions);
+    if (more) await shell.say(`There are later ones: --from ${sessions.at(-1)!.start_at}`);
+  });
+}
+
+async function listOfPod(shell: Shell, id: string, flags: ListFlags, zone: string): Promise<void> {
+  if (flags.state !== undefined || flags.from !== undefined || flags.to !== undefined) {
+    throw new AppError("usage", "--state, --from and --to are for the whole organization: name no pod");
+  }
+  const query = {
+    limit: String(flags.limit),
+    ...(flags.before === undefined ? {} : { before: String(flags.before) }),
+  };
+  await withOrg(shell, async (api, org) => {
+    const answer = await read(api.org.pods[":id"].sessions.$get({ param: { org, id }, query }));
+    const { sessions } = answer.value;
+    if (sessions.length === 0) await shell.say("No sessions.");
+    await shell.result(answer, ({ sessions }) => describe(sessions, zone));
+    await sayWhatToDo(shell, sessions);
+    if (sessions.length === flags.limit) await shell.say(`Earlier ones: --before ${sessions[0]!.id}`);
+  });
+}
+
+function describe(sessions: readonly SessionView[], zone: string): string {
+  return sessions.length === 0 ? "" : table(
+    ["ID", "POD", "NAME", "START", "STOP", "STATE", "TITLE", "ERROR"],
+    sessions.map((session) => [
+      session.id,
+      session.pod_id,
+      session.pod_name,
+      wallTime(session.start_at, zone),
+      wallTime(session.stop_at, zone),
+      session.state,
+      session.title,
+      session.error,
+    ]),
+  );
+}
+
+async function sayWhatToDo(shell: Shell, sessions: readonly SessionView[]): Promise<void> {
+  for (const { id, todo } of sessions) if (todo !== null) await shell.say(`session ${id}: ${todo}`);
+}
+
+/** `orgpods session add`: prints the numbers of the new sessions, and says which times were understood. */
+export async function addSession(shell: Shell, pod: string, flags: AddFlags): Promise<void> {
+  const id = pathPart(pod, "The pod's id");
+  const repeat = await repeatOf(flags);
+  const { start_at, stop_at } = await timesOf(flags);
+  const json = {
+    start_at: start_at!,
+    stop_at: stop_at!,
+    ...rulesOf(flags),
+    ...(repeat === null ? {} : { repeat }),
+  };
+  const zone = flags.timeZone === undefined ? ownZone() : await zoneOf(flags.timeZone);
+  await withOrg(shell, async (api, org) => {
+    const answer = await read(api.org.pods[":id"].sessions.$post({ param: { org, id }, json }));
+    const made = sessionsIn(answer.value);
+    for (const session of made) await shell.say(understood(session, zone));
+    await shell.result(answer, () => made.map((session) => session.id).join("\n"));
+  });
+}
+
+function sessionsIn(answer: { session: SessionView; sessions?: SessionView[] }): SessionView[] {
+  return answer.sessions ?? [answer.session];
+}
+
+async function repeatOf(flags: AddFlags) {
+  if (flags.weekly === undefined && flags.count === undefined) return null;
+  if (flags.weekly === undefined || flags.count === undefined || flags.timeZone === undefined) {
+    throw new AppError("usage", "A series needs --weekly, --count and --time-zone");
+  }
+  return { every_weeks: flags.weekly, count: flags.count, time_zone: await zoneOf(flags.timeZone) };
+}
+
+/** `orgpods session edit`: what is not named stays. */
+export async function editSession(shell: Shell, pod: string, session: string, flags: EditFlags): Promise<void> {
+  const param = { id: pathPart(pod, "The pod's id"), session: pathPart(session, "The session's number") };
+  const json = { ...await timesOf(flags), ...rulesOf(flags) };
+  if (Object.keys(json).length === 0) throw new AppError("usage", "Name what to change, such as --title or --stop");
+  const zone = flags.timeZone === undefined ? ownZone() : await zoneOf(flags.timeZone);
+  await withOrg(shell, async (api, org) => {
+    const answer = await read(
+      api.org.pods[":id"].sessions[":session"].$put({ param: { org, ...param }, json }),
+    );
+    await shell.say(understood(answer.value.session, zone));
+    await shell.result(answer, (done) => String(done.session.id));
+  });
+}
+
+/** `orgpods session extend`: puts the stop off. */
+export async function extendSession(
+  shell: Shell,
+  pod: string,
+  session: string,
+  flags: { readonly minutes: number },
+): Promise<void> {
+  const param = { id: pathPart(pod, "The pod's id"), session: pathPart(session, "The session's number") };
+  await withOrg(shell, async (api, org) => {
+    const answer = await read(
+      api.org.pods[":id"].sessions[":session"].extend.$post({ param: { org, ...param }, json: flags }),
+    );
+    await shell.say(understood(answer.value.session, ownZone()));
+    await shell.result(answer, (done) => String(done.session.id));
+  });
+}
+
+/** `orgpods session remove`: one that runs ends now. */
+export async function removeSession(shell: Shell, pod: string, session: string): Promise<void> {
+  const param = { id: pathPart(pod, "The pod's id"), session: pathPart(session, "The session's number") };
+  await withOrg(shell, async (api, org) => {
+    const answer = await read(api.org.pods[":id"].sessions[":session"].$delete({ param: { org, ...param } }));
+    await shell.result(answer, (done) => String(done.deleted));
+  });
+}
+
+async function timesOf(flags: TimeFlags): Promise<{ start_at?: string; stop_at?: string }> {
+  const zone = flags.timeZone === undefined ? undefined : await zoneOf(flags.timeZone);
+  return {
+    ...(flags.start === undefined ? {} : { start_at: await apiTime("--start", flags.start, zone) }),
+    ...(flags.stop === undefined ? {} : { stop_at: await apiTime("--stop", flags.stop, zone) }),
+  };
+}
+
+function rulesOf(flags: RuleFlags) {
+  return {
+    ...(flags.title === undefined ? {} : { title: flags.title }),
+    ...(flags.overBudget === undefined ? {} : { over_budget: flags.overBudget }),
+    ...(flags.onGpuTaken === undefined ? {} : { on_gpu_taken: flags.onGpuTaken }),
+  };
+}
+
+function understood(session: SessionView, zone: string): string {
+  const title = session.title === null ? "" : ` (${plain(session.title)})`;
+  const times = `${wallTime(session.start_at, zone)} to ${wallTime(session.stop_at, zone)}, ${zone}`;
+  return `Session ${session.id}${title} of ${plain(session.pod_name)}: ${times}.`;
+}

@@ -1,0 +1,129 @@
+import assert from "node:assert/strict";
+import { apiTime, wallTime } from "../../admin/commands/session_times.ts";
+import { MINUTE } from "../../server/clock.ts";
+import { type Bench, withOrg } from "./bench.ts";
+
+const PHOENIX = ["--time-zone", "America/Phoenix"];
+const BERLIN = { env: { TZ: "Europe/Berlin" } };
+const EVENING = ["--start", "2098-09-04 18:00", "--stop", "2098-09-04 20:00"];
+
+const newPod = (bench: Bench) => bench.must(["pod", "create", "--cpu", "--name", "lab-1"]);
+const sessionsOf = async (bench: Bench, pod: string) =>
+  JSON.parse(await bench.must(["session", "list", pod, "--json"])).sessions;
+
+Deno.test("session add converts local times, says what it understood, and prints the numbers alone", async () => {
+  await withOrg(async (bench) => {
+    const pod = await newPod(bench);
+    const one = await bench.orgpods(["session", "add", pod, ...EVENING, ...PHOENIX, "--title", "Demo\u202e night"]);
+    assert.equal(one.code, 2, one.stderr);
+    assert.match(one.stderr, /title must be one line/);
+    const series = ["--weekly", "1", "--count", "2", "--title", "Demo night", "--over-budget"];
+    const made = await bench.orgpods(["session", "add", pod, ...EVENING, ...PHOENIX, ...series]);
+    assert.equal(made.code, 0, made.stderr);
+    const [first, second] = made.stdout.trim().split("\n");
+    assert.equal(
+      made.stderr,
+      `Session ${first} (Demo night) of lab-1: Thu 2098-09-04 18:00 MST to Thu 2098-09-04 20:00 MST, America/Phoenix.\n` +
+        `Session ${second} (Demo night) of lab-1: Thu 2098-09-11 18:00 MST to Thu 2098-09-11 20:00 MST, ` +
+        "America/Phoenix.\n",
+    );
+    const stored = await sessionsOf(bench, pod);
+    assert.deepEqual(stored.map((one: Record<string, unknown>) => [one.id, one.start_at, one.over_budget]), [
+      [Number(first), "2098-09-05T01:00:00+00:00", true],
+      [Number(second), "2098-09-12T01:00:00+00:00", true],
+    ]);
+    const list = await bench.orgpods(["session", "list"], BERLIN);
+    assert.match(list.stdout, /^ID +POD +NAME +START +STOP +STATE +TITLE +ERROR$/m);
+    const row =
+      `^${first} +${pod} +lab-1 +Fri 2098-09-05 03:00 GMT\\+2 +Fri 2098-09-05 05:00 GMT\\+2 +scheduled +Demo night +-$`;
+    assert.match(list.stdout, new RegExp(row, "m"));
+    const there = await bench.must(["session", "list", pod, ...PHOENIX, "--limit", "1"]);
+    assert.match(there, /Thu 2098-09-11 18:00 MST/);
+    assert(!there.includes("2098-09-04"));
+  });
+});
+
+Deno.test("session edit, extend and remove change one session", async () => {
+  await withOrg(async (bench) => {
+    const pod = await newPod(bench);
+    const at = (minutes: number) => new Date(Date.now() + minutes * MINUTE).toISOString();
+    const open = await bench.must(["session", "add", pod, "--start", at(-30), "--stop", at(90)]);
+    const later = await bench.must(["session", "add", pod, ...EVENING, ...PHOENIX, "--title", "Demo", "--over-budget"]);
+    const changes = [
+      "--title",
+      "",
+      "--stop",
+      "2098-09-04T21:00-07:00",
+      "--no-over-budget",
+      "--on-gpu-taken",
+      "fresh_pod",
+    ];
+    const edited = await bench.orgpods(["session", "edit", pod, later, ...changes], { env: { TZ: "UTC" } });
+    assert.equal(edited.stdout, `${later}\n`);
+    assert.match(edited.stderr, /^Session \d+ of lab-1: Fri 2098-09-05 01:00 UTC to Fri 2098-09-05 04:00 UTC, UTC\.$/m);
+    const find = async (id: string) =>
+      (await sessionsOf(bench, pod)).find((one: { id: number }) => String(one.id) === id);
+    const { title, stop_at, over_budget, on_gpu_taken } = await find(later);
+    assert.deepEqual([title, stop_at, over_budget, on_gpu_taken], [
+      null,
+      "2098-09-05T04:00:00+00:00",
+      false,
+      "fresh_pod",
+    ]);
+    assert.equal(await bench.must(["session", "extend", pod, open, "--minutes", "100"]), open);
+    assert.equal((await find(open)).extended_minutes, 100);
+    const over = await bench.orgpods(["session", "extend", pod, open, "--minutes", "30"]);
+    assert.equal(over.code, 5);
+    assert.match(over.stderr, /: 20 are left$/m);
+    assert.equal(await bench.must(["session", "remove", pod, later]), later);
+    const again = await bench.orgpods(["session", "remove", pod, later]);
+    assert.equal(again.code, 3);
+    assert.equal(await find(later), undefined);
+  });
+});
+
+Deno.test("session commands refuse what they cannot be sure of, before anything is sent", async () => {
+  await withOrg(async (bench) => {
+    const pod = "k7x2m9";
+    const offset = ["--start", "2098-09-04T18:00-07:00", "--stop", "2098-09-04T20:00-07:00"];
+    const wrong: [string[], RegExp][] = [
+      [["add", pod, ...EVENING], /--start needs an offset, such as 2098-09-04 18:00-07:00, or --time-zone/],
+      [["add", pod, ...EVENING, "--time-zone", "Mars/Base"], /--time-zone is not the name of a time zone.*Mars\/Base/],
+      [["add", pod, "--start", "friday", "--stop", "x"], /--start must be a time such as .*: friday/],
+      [["add", pod, ...offset, "--weekly", "1", "--count", "3"], /A series needs --weekly, --count and --time-zone/],
+      [["add", pod, ...offset, "--count", "3", ...PHOENIX], /A series needs/],
+      [["add", pod, ...offset, "--on-gpu-taken", "buy"], /Allowed choices are wait, fresh_pod/],
+      [["add", pod, "--start", "2098-09-04T18:00Z"], /required option '--stop <time>' not specified/],
+      [["edit", pod, "1"], /Name what to change/],
+      [["extend", pod, "1", "--minutes", "121"], /whole number from 1 to 120/],
+      [["list", pod, "--state", "done"], /are for the whole organization/],
+      [["list", "--before", "3"], /--before is for one pod/],
+      [["remove", "../x", "1"], /The pod's id must be/],
+    ];
+    for (const [args, sentence] of wrong) {
+      const done = await bench.orgpods(["session", ...args]);
+      assert.equal(done.code, 2, `${args.join(" ")}: ${done.stderr}`);
+      assert.equal(done.stdout, "");
+      assert.match(done.stderr, sentence);
+    }
+    assert.equal((await bench.orgpods(["session", "list", pod])).code, 3);
+    const none = await bench.orgpods(["session", "list"]);
+    assert.deepEqual([none.stdout, none.stderr], ["", "No sessions.\n"]);
+  });
+});
+
+Deno.test("apiTime takes an offset as it is, and a wall time only with a zone", async () => {
+  assert.equal(await apiTime("--start", "2026-09-03T18:00-07:00", "Europe/Berlin"), "2026-09-04T01:00:00.000Z");
+  assert.equal(await apiTime("--start", "2026-09-03 18:00Z", undefined), "2026-09-03T18:00:00.000Z");
+  assert.equal(await apiTime("--start", "2026-09-03T18:00", "Europe/Berlin"), "2026-09-03T16:00:00.000Z");
+  // 02:30 does not exist on that day: the first moment after the gap.
+  assert.equal(await apiTime("--start", "2026-03-29 02:30", "Europe/Berlin"), "2026-03-29T01:00:00.000Z");
+  for (const text of ["2026-02-30 18:00", "2026-09-03", "18:00", ""]) {
+    await assert.rejects(apiTime("--start", text, "Europe/Berlin"), { code: "usage" }, text);
+  }
+});
+
+Deno.test("wallTime shows a time on the wall of a zone, midnight as 00:00", () => {
+  assert.equal(wallTime("2026-09-04T07:00:00+00:00", "America/Phoenix"), "Fri 2026-09-04 00:00 MST");
+  assert.equal(wallTime("2026-01-15T18:30:00+00:00", "America/New_York"), "Thu 2026-01-15 13:30 EST");
+});

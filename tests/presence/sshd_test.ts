@@ -1,0 +1,170 @@
+/** Who is on a pod, read from a real sshd with real people on it. */
+import assert from "node:assert/strict";
+import { parseWalk } from "../../server/presence/parse.ts";
+import { readPresence } from "../../server/presence/read.ts";
+import { WALK } from "../../server/presence/script.ts";
+import { eventually } from "../demo/pods_support.ts";
+import { type ClockedWorld, ORG, partsOf } from "../pods/support.ts";
+import { trustingPool } from "../support/ssh_pool.ts";
+import { PEOPLE } from "../support/world.ts";
+import { ignoreScene, type Scene, withScene } from "./scene.ts";
+
+/** The parts of the world with a pool that trusts every pod. */
+async function withParts(
+  scene: Scene,
+  use: (parts: ReturnType<typeof partsOf>) => Promise<void>,
+): Promise<void> {
+  const ssh = trustingPool();
+  try {
+    await use({ ...partsOf(scene.world as unknown as ClockedWorld), ssh });
+  } finally {
+    await ssh.close();
+  }
+}
+
+const connected = async (scene: Scene) => {
+  const path = `${ORG}/pods/${scene.podId}/members/connected`;
+  const answer = await scene.world.call("GET", path, { as: "officer" });
+  assert.equal(answer.status, 200, answer.text);
+  return answer.json;
+};
+
+Deno.test({
+  name: "connected tells members and officers apart, by name, the longest first, and leaves the server itself out",
+  ignore: ignoreScene,
+  fn: () =>
+    withScene(async (scene) => {
+      const empty = await connected(scene);
+      assert.deepEqual(empty, { pod_id: scene.podId, state: "known", reason: null, sessions: [], connections: 0 });
+      await scene.ssh("member", ["-tt"]);
+      await eventually("the member is on", async () => (await connected(scene)).sessions.length === 1);
+      await scene.ssh("officer", ["-tt"]);
+      await scene.ssh("exOfficer", [], "sleep 60");
+      await eventually("all are on", async () => (await connected(scene)).sessions.length === 3);
+      const { sessions, connections } = await connected(scene);
+      assert.equal(connections, 3);
+      const people = sessions.map((one: Record<string, unknown>) =>
+        `${one.username} ${one.discord_id} ${one.name} ${one.is_admin}`
+      );
+      assert.deepEqual(people.toSorted(), [
+        `exofficer ${PEOPLE.exOfficer} exOfficer false`,
+        `member ${PEOPLE.member} member false`,
+        `officer ${PEOPLE.officer} officer true`,
+      ]);
+      const seconds: number[] = sessions.map((one: { seconds: number }) => one.seconds);
+      assert.deepEqual(seconds, seconds.toSorted((a, b) => b - a));
+      assert.ok(seconds.every((value) => Number.isInteger(value) && value >= 0 && value < 600));
+    }),
+});
+
+Deno.test({
+  name: "a connection without a session counts after its login, and one before its login does not",
+  ignore: ignoreScene,
+  fn: () =>
+    withScene(async (scene) => {
+      const { host, port } = scene.row();
+      const halfway = await Deno.connect({ hostname: host!, port: port! });
+      const ssh = trustingPool();
+      try {
+        await withParts(scene, async ({ keys }) => {
+          const privateKey = keys.backendPrivateKey(1);
+          const target = { podKey: "p", startKey: "s", host: host!, port: port!, privateKey };
+          const walk = async (young: number) => {
+            const { stdout } = await ssh.exec(target, "exec /bin/sh -s", { stdin: WALK, deadlineMs: 20_000 });
+            return parseWalk(new TextDecoder().decode(stdout), young);
+          };
+          // The program has connections of its own, which are somebody else's for this one.
+          const others = (await walk(0))!.connections;
+          const bare = await scene.ssh("member", ["-N"]);
+          await eventually("the bare connection counts", async () => (await walk(0))?.connections === others + 1);
+          assert.deepEqual((await walk(0))?.sessions, []);
+          assert.equal((await walk(999))?.connections, others, "but not while it is young");
+          await bare.end();
+          await eventually("it is gone", async () => (await walk(0))?.connections === others);
+        });
+      } finally {
+        halfway.close();
+        await ssh.close();
+      }
+    }),
+});
+
+Deno.test({
+  name: "a member can neither hide others nor look like somebody else, whatever they call their processes",
+  ignore: ignoreScene,
+  fn: () =>
+    withScene(async (scene) => {
+      const forge = [
+        "exec -a 'su - godfather_ghost' sleep 50",
+        "exec -a 'bash --rcfile /etc/godfather/admin.bashrc -i' sleep 51",
+        "exec -a 'sshd: root@notty' sleep 52",
+        "exec -a 'sshd: root [net]' sleep 53",
+        "exec -a $'x\\nssh 1 99 root@notty\\nend 5' sleep 54",
+        "exec -a \"$(head -c 100000 /dev/zero | tr '\\\\0' a)\" sleep 55",
+      ];
+      const command = `${forge.map((one) => `(${one}) & `).join("")} wait`;
+      await scene.ssh("exOfficer", ["-tt"]);
+      await scene.ssh("member", [], command);
+      await eventually("both are on, and all is forged", async () => {
+        const forged = /^su - godfather_ghost 50$|^bash --rcfile .* 51$|^sshd: root@notty 52$|^sshd: root .net. 53$/gm;
+        const { out } = await scene.root("ps -eo args");
+        return (await connected(scene)).sessions.length === 2 && out.match(forged)?.length === 4;
+      });
+      const { sessions, connections } = await connected(scene);
+      assert.deepEqual(sessions.map((one: { username: string }) => one.username).toSorted(), ["exofficer", "member"]);
+      assert.equal(connections, 2);
+    }),
+});
+
+Deno.test({
+  name: "what outlives its connection is no presence",
+  ignore: ignoreScene,
+  fn: () =>
+    withScene(async (scene) => {
+      const ssh = await scene.ssh("member", [], "trap '' HUP TERM; setsid sleep 60 & sleep 60");
+      await eventually("the member is on", async () => (await connected(scene)).sessions.length === 1);
+      await scene.root("setsid su - godfather_member -c 'sleep 61' </dev/null >/dev/null 2>&1 &");
+      await ssh.end();
+      await eventually("nobody is on", async () => {
+        const { sessions, connections } = await connected(scene);
+        return sessions.length === 0 && connections === 0;
+      });
+      const { out } = await scene.root("ps -eo args");
+      assert.match(out, /^sleep 60/m);
+      assert.match(out, /^su - godfather_member -c sleep 61/m);
+    }),
+});
+
+Deno.test({
+  name: "readPresence says why it is not known: no login program, a broken ps, too much output, a pod that hangs",
+  ignore: ignoreScene,
+  fn: () =>
+    withScene(async (scene) => {
+      await withParts(scene, async (parts) => {
+        const reason = async (deadlineMs = 20_000) => {
+          const presence = await readPresence(parts, scene.row(), deadlineMs);
+          return presence.state === "unknown" ? presence.reason : null;
+        };
+        assert.equal(await reason(), null);
+        const ps = "/usr/local/bin/ps";
+        const put = (script: string) =>
+          scene.root(`printf '#!/bin/sh\\n%s\\n' '${script}' >${ps}.new && chmod 755 ${ps}.new && mv ${ps}.new ${ps}`);
+        await put("exit 1");
+        assert.equal(await reason(), "The command on the pod failed");
+        await put("while :; do echo 1 0 0 9 pts/0 sshd: root@notty; done");
+        assert.equal(await reason(1_500), "The command on the pod failed");
+        await put("sleep 60");
+        assert.equal(await reason(1_500), "The command on the pod failed");
+        await scene.root(`rm ${ps}; chmod 644 /usr/local/bin/godfather-login`);
+        const why = "The pod image has no godfather-login, so its sessions cannot be read";
+        assert.equal(await reason(), why);
+        assert.deepEqual(await connected(scene), {
+          pod_id: scene.podId,
+          state: "unknown",
+          reason: why,
+          sessions: [],
+          connections: null,
+        });
+      });
+    }),
+});

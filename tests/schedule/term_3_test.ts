@@ -1,0 +1,5 @@
+import { checkTerm } from "./term/check.ts";
+
+Deno.test("a simulated term of outages and kills ends with every session run or told, nothing twice, and its money, seed 3", async () => {
+  await checkTerm(3);
+});
