@@ -116,6 +116,7 @@ export function createApp(parts: AppParts): App {
     directory,
     superadmins: config.superadmins,
     cliName: config.cliName,
+    baseUrl: config.baseUrl,
     sessionCookie: sessionCookie(config.baseUrl),
     limits,
     audit,
@@ -173,24 +174,27 @@ export function createApp(parts: AppParts): App {
     isPaused: pause.reason,
     ...standingDeps,
   }, autoStopTimings);
+  let loops: Loops | null = null;
+  // Until the loops run there is nobody to wake.
+  const poke = () => loops?.wakeSchedule();
+  const settler = createSettler({ ...podDeps, refresher, actions, poke });
   const jobs: Jobs = {
     schedule,
     autoStop,
-    settle: createSettler({ ...podDeps, refresher, actions }),
+    settle: settler.turn,
     money: createMoneyTurn(podDeps),
     webhooks: deliverer,
   };
-  let loops: Loops | null = null;
   const router = buildRouter({
     ...podDeps,
     ...standingDeps,
-    // Until the loops run there is nobody to wake.
-    poke: () => loops?.wakeSchedule(),
+    poke,
     refresher,
     reach,
     reader: createPodReader(podDeps),
     actions,
     schedule,
+    isScheduling: () => loops !== null,
     pause,
     guards,
     limits,
@@ -228,6 +232,7 @@ export function createApp(parts: AppParts): App {
         ...podDeps,
         refresher,
         jobs,
+        settler,
         scheduleTurnMs: scheduleTimings.turnMs,
         autoStopTimings,
         auditRetentionDays: config.auditRetentionDays,

@@ -3,12 +3,13 @@ import { pruneConnections } from "../db/stores/connections.ts";
 import { failTestsBefore, pruneDeliveries } from "../db/stores/deliveries.ts";
 import { pruneEvents } from "../db/stores/events.ts";
 import { openIntents } from "../db/stores/intents.ts";
-import { allOrgs } from "../db/stores/organizations.ts";
+import { allOrgs, orgById } from "../db/stores/organizations.ts";
 import { type LivePod, livePods } from "../db/stores/pods.ts";
 import { pruneSessions } from "../db/stores/sessions.ts";
 import type { AutoStopTimings } from "./auto_stop/jobs.ts";
 import { DAY, HOUR, MINUTE, SECOND } from "./clock.ts";
 import { every } from "./every.ts";
+import { createOrgTurns, type OrgTurns } from "./org_turns.ts";
 import type { PodDeps } from "./pods/deps.ts";
 import type { Refresher } from "./pods/refresh.ts";
 import type { Jobs } from "./app.ts";
@@ -47,6 +48,7 @@ export function startLoops(
   deps: PodDeps & {
     readonly refresher: Refresher;
     readonly jobs: Jobs;
+    readonly settler: OrgTurns;
     readonly scheduleTurnMs: number;
     readonly autoStopTimings: Pick<AutoStopTimings, "turnMs" | "warnTurnMs">;
     readonly auditRetentionDays: number;
@@ -55,16 +57,14 @@ export function startLoops(
   const { db, clock, log } = deps;
   const { autoStop } = deps.jobs;
 
-  const refreshTurn = async () => {
-    const creates = new Set(openIntents(db).filter((i) => i.action === "create").map((i) => i.org_id));
-    const turns = allOrgs(db).map(async (org) => {
-      if (!deps.runpod.hasKey(org)) return;
-      const pods = livePods(db, org.id);
-      const maxAgeMs = refreshAge(clock.now(), pods, creates.has(org.id));
-      await deps.refresher.refresh(org, { maxAgeMs, timeoutMs: 15 * SECOND });
-    });
-    await Promise.all(turns);
+  const refreshOf = async (orgId: number) => {
+    const org = orgById(db, orgId);
+    if (org === undefined || !deps.runpod.hasKey(org)) return;
+    const hasOpenCreate = openIntents(db, orgId).some((intent) => intent.action === "create");
+    const maxAgeMs = refreshAge(clock.now(), livePods(db, orgId), hasOpenCreate);
+    await deps.refresher.refresh(org, { maxAgeMs, timeoutMs: 15 * SECOND });
   };
+  const refreshes = createOrgTurns("refresh", () => allOrgs(db).map((org) => org.id), refreshOf, log);
 
   const housekeeping = () => {
     const now = clock.now();
@@ -78,10 +78,10 @@ export function startLoops(
     failTestsBefore(db, now - MINUTE, "The server stopped before the answer came", now);
   };
 
-  const schedule = every("schedule", deps.scheduleTurnMs, deps.jobs.schedule.turn, log);
+  const schedule = every("schedule", deps.scheduleTurnMs, deps.jobs.schedule.begin, log);
   const loops = [
-    every("refresh", TURN_MS, refreshTurn, log),
-    every("settle", TURN_MS, deps.jobs.settle, log),
+    every("refresh", TURN_MS, refreshes.begin, log),
+    every("settle", TURN_MS, deps.settler.begin, log),
     schedule,
     every("auto stop", deps.autoStopTimings.turnMs, autoStop.stops.begin, log),
     every("presence", deps.autoStopTimings.turnMs, autoStop.watch, log),
@@ -94,7 +94,8 @@ export function startLoops(
     async stop() {
       deps.jobs.money.close();
       await Promise.all(loops.map((loop) => loop.stop()));
-      await autoStop.stops.idle();
+      const turns = [refreshes, deps.jobs.schedule, deps.settler];
+      await Promise.all([autoStop.stops.idle(), ...turns.map((one) => one.close())]);
     },
     wakeSchedule: schedule.wake,
   };

@@ -54,7 +54,8 @@ async function connected(shell: Shell, target: Target, work: (api: Api) => Promi
   }
 }
 
-async function onlyOrg(api: Api): Promise<string> {
+/** The only org of the server. Throws `AppError` where there is none or more than one. */
+export async function onlyOrg(api: Api): Promise<string> {
   const { orgs } = (await read(api.operator.orgs.$get())).value;
   if (orgs.length > 1) {
     throw new AppError("usage", `Name the organization with --org: ${orgs.map((org) => org.prefix).join(", ")}`);

@@ -1,6 +1,7 @@
 import type { EventKind } from "../../server/events/kinds.ts";
 import { read } from "../client/api.ts";
 import { withOrg } from "./connected.ts";
+import { detailText } from "./details.ts";
 import type { Shell } from "./shell.ts";
 import { shortTime, table } from "./text.ts";
 
@@ -37,10 +38,4 @@ export async function listEvents(shell: Shell, flags: EventFlags): Promise<void>
       ));
     if (events.length === flags.limit) await shell.say(`Older events: --before ${events.at(-1)!.id}`);
   });
-}
-
-function detailText(details: Readonly<Record<string, unknown>>): string {
-  const text = (value: unknown) => typeof value === "string" ? value : JSON.stringify(value);
-  return Object.entries(details).filter(([, value]) => value !== null).map(([name, value]) => `${name}=${text(value)}`)
-    .join(" ");
 }

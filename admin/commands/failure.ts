@@ -1,5 +1,6 @@
 import { AppError, exitCodeOf } from "../../server/errors.ts";
 import { Refusal } from "../client/refusal.ts";
+import { flagWords } from "./flag_words.ts";
 import { plain } from "./text.ts";
 
 export interface Failure {
@@ -16,7 +17,10 @@ export function failureOf(error: unknown, debug: boolean): Failure {
     return { exitCode: exitCodeOf(error.code), lines: [`error: ${plain(error.message)}`, ...notes] };
   }
   if (error instanceof Refusal) {
-    return { exitCode: error.exitCode, lines: [`error: ${plain(error.message)}`, ...error.notes.map(plain)] };
+    return {
+      exitCode: error.exitCode,
+      lines: [error.message, ...error.notes].map((line, n) => (n === 0 ? "error: " : "") + plain(flagWords(line))),
+    };
   }
   const message = error instanceof Error ? error.message : String(error);
   const more = debug ? [String(error instanceof Error ? error.stack : error)] : [];

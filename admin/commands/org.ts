@@ -1,6 +1,6 @@
 import { AppError } from "../../server/errors.ts";
 import { type Api, read } from "../client/api.ts";
-import { asOperator, pathPart } from "./connected.ts";
+import { asOperator, onlyOrg, pathPart } from "./connected.ts";
 import type { Shell } from "./shell.ts";
 import { facts, shortTime, table } from "./text.ts";
 
@@ -115,10 +115,12 @@ export async function removeOrg(shell: Shell, prefix: string, flags: { readonly 
 }
 
 /** `orgpods org check`: 1 when something is wrong. */
-export async function checkOrg(shell: Shell, prefix: string): Promise<number> {
-  const param = { prefix: prefixOf(shell, prefix) };
+export async function checkOrg(shell: Shell, named: string | undefined): Promise<number> {
+  const prefix = named ?? shell.options.org;
+  if (prefix !== undefined) prefixOf(shell, prefix);
   let isGood = true;
   await asOperator(shell, "org check", async (api) => {
+    const param = { prefix: prefix ?? await onlyOrg(api) };
     const answer = await read(api.operator.orgs[":prefix"].check.$post({ param }));
     isGood = answer.value.checks.every((check) => check.ok !== false);
     await shell.result(answer, ({ checks }) =>

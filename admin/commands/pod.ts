@@ -1,4 +1,5 @@
 import { AppError } from "../../server/errors.ts";
+import { usdText } from "../../server/spend/usd_text.ts";
 import { type Api, read } from "../client/api.ts";
 import { pathPart, withOrg } from "./connected.ts";
 import type { Shell } from "./shell.ts";
@@ -23,8 +24,8 @@ export async function listPods(shell: Shell): Promise<void> {
           pod.name,
           pod.stale ? `${pod.status} (as of ${shortTime(pod.as_of)})` : pod.status,
           accessOf(pod),
-          pod.cost_per_hour?.toFixed(2) ?? null,
-          pod.cost_this_month.toFixed(2),
+          pod.cost_per_hour === null ? null : usdText(pod.cost_per_hour),
+          usdText(pod.cost_this_month),
           reachableOf(pod),
           pod.keeps_files ? "kept" : "lost at stop",
           shortTime(pod.up_since),
@@ -32,6 +33,15 @@ export async function listPods(shell: Shell): Promise<void> {
           pod.trouble?.code ?? null,
         ]),
       ));
+  });
+}
+
+/** `orgpods pod show`: one pod with all its facts, by a live read. */
+export async function showPod(shell: Shell, id: string): Promise<void> {
+  pathPart(id, "The pod's id");
+  await withOrg(shell, async (api, org) => {
+    const answer = await read(api.org.pods[":id"].$get({ param: { org, id } }));
+    await shell.result(answer, ({ pod }) => describePod(pod));
   });
 }
 
@@ -43,7 +53,7 @@ export function describePod(pod: PodView): string {
     ["Status", pod.status],
     ["Public", pod.is_public ? "yes" : "no"],
     ["Allowed", pod.allowed_users.join(", ") || "nobody but officers"],
-    ["USD per hour", pod.cost_per_hour],
+    ["USD per hour", pod.cost_per_hour === null ? null : usdText(pod.cost_per_hour)],
     ["SSH", pod.unreachable_reason ?? reachableOf(pod)],
     ["Files at a stop", pod.keeps_files ? "kept" : "lost"],
     ["Created", shortTime(pod.created_at)],
@@ -56,7 +66,7 @@ export function describePod(pod: PodView): string {
     ["Idle stop", ruleText(pod.auto_stop_after_minutes, "minutes")],
     ["Longest run", ruleText(pod.max_run_hours, "hours")],
     ["Kept until", shortTime(pod.keep_until)],
-    ["This month", `${pod.cost_this_month.toFixed(2)} USD`],
+    ["This month", `${usdText(pod.cost_this_month)} USD`],
     ["Trouble", pod.trouble === null ? null : `${pod.trouble.what} ${pod.trouble.todo}`],
   ]);
 }

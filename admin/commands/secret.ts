@@ -15,7 +15,7 @@ export async function setSecret(
 ): Promise<void> {
   const param = { prefix: prefixOf(shell, prefix), name: pathPart(name, "The name of the secret") };
   await asOperator(shell, "org secret set", async (api) => {
-    const json = { value: await readSecret(shell, name), replace: flags.replace === true };
+    const json = { value: await readSecret(shell, `The value of ${name}`), replace: flags.replace === true };
     const answer = await read(api.operator.orgs[":prefix"].secrets[":name"].$put({ param, json }));
     await shell.say(`RunPod accepted the key: the account has ${answer.value.pods} pods.`);
     await shell.result(answer, (stored) => `${stored.name} ...${stored.last4}`);
@@ -45,20 +45,27 @@ export async function rotate(shell: Shell): Promise<void> {
   });
 }
 
-/** Reads one line from standard input, or from a terminal that does not show it. Throws `AppError("usage")`. */
-export async function readSecret(shell: Shell, name: string): Promise<string> {
+/**
+ * Reads one line from standard input, or from a terminal that does not show it. `file` is the file of the example in the
+ * refusal. Throws `AppError("usage")`.
+ */
+export async function readSecret(
+  shell: Shell,
+  what: string,
+  file = "key.txt",
+): Promise<string> {
   let text: string | null;
   if (shell.stdio.isTerminal) {
-    await shell.stdio.err(`Value of ${name} (it is not shown): `);
+    await shell.stdio.err(`${what} (it is not shown): `);
     text = await shell.stdio.readLine(true);
     await shell.stdio.err("\n");
-    if (text === null) throw new AppError("usage", "No value was typed; nothing was changed");
+    if (text === null) throw new AppError("usage", "Nothing was typed, and nothing was changed");
   } else {
     text = await shell.stdio.readAll(MAX_SECRET);
-    if (text === null) throw new AppError("usage", `The value on standard input is longer than ${MAX_SECRET} bytes`);
+    if (text === null) throw new AppError("usage", `${what} on standard input is longer than ${MAX_SECRET} bytes`);
   }
   const value = text.trim();
-  if (value === "") throw new AppError("usage", "Send the value on standard input, for example from a file: < key.txt");
-  if (/[\r\n]/.test(value)) throw new AppError("usage", "The value on standard input must be one line");
+  if (value === "") throw new AppError("usage", `${what} is missing on standard input; send it from a file: < ${file}`);
+  if (/[\r\n]/.test(value)) throw new AppError("usage", `${what} on standard input must be one line`);
   return value;
 }

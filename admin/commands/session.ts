@@ -1,7 +1,18 @@
-import { AppError } from "../../server/errors.ts";
+import { AppError, shown } from "../../server/errors.ts";
 import { type Api, read } from "../client/api.ts";
 import { pathPart, withOrg } from "./connected.ts";
-import { apiTime, ownZone, wallTime, zoneOf } from "./session_times.ts";
+import { flagWords } from "./flag_words.ts";
+import {
+  apiTime,
+  boundTime,
+  flagTime,
+  ownZone,
+  wallSpan,
+  wallTime,
+  withWallTimes,
+  zoneOf,
+  zoneWarning,
+} from "./session_times.ts";
 import type { Shell } from "./shell.ts";
 import { plain, table } from "./text.ts";
 
@@ -46,19 +57,23 @@ export async function listSessions(shell: Shell, pod: string | undefined, flags:
   const zone = flags.timeZone === undefined ? ownZone() : await zoneOf(flags.timeZone);
   if (pod !== undefined) return await listOfPod(shell, pathPart(pod, "The pod's id"), flags, zone);
   if (flags.before !== undefined) throw new AppError("usage", "--before is for one pod: name it");
+  const hasZone = flags.timeZone !== undefined;
   const query = {
     limit: String(flags.limit),
     ...(flags.state === undefined ? {} : { state: flags.state }),
-    ...(flags.from === undefined ? {} : { from: await apiTime("--from", flags.from, flags.timeZone && zone) }),
-    ...(flags.to === undefined ? {} : { to: await apiTime("--to", flags.to, flags.timeZone && zone) }),
+    ...(flags.from === undefined ? {} : { from: await boundTime("--from", flags.from, zone, hasZone) }),
+    ...(flags.to === undefined ? {} : { to: await boundTime("--to", flags.to, zone, hasZone) }),
   };
   await withOrg(shell, async (api, org) => {
     const answer = await read(api.org.sessions.$get({ param: { org }, query }));
     const { sessions, more } = answer.value;
     if (sessions.length === 0) await shell.say("No sessions.");
     await shell.result(answer, ({ sessions }) => describe(sessions, zone));
-    await sayWhatToDo(shell, sessions);
-    if (more) await shell.say(`There are later ones: --from ${sessions.at(-1)!.start_at}`);
+    await sayWhatToDo(shell, sessions, zone);
+    if (more) {
+      const from = flagTime(sessions.at(-1)!.start_at, zone);
+      await shell.say(`These are the first ${sessions.length}, by start; later ones: --from ${from}`);
+    }
   });
 }
 
@@ -75,14 +90,16 @@ async function listOfPod(shell: Shell, id: string, flags: ListFlags, zone: strin
     const { sessions } = answer.value;
     if (sessions.length === 0) await shell.say("No sessions.");
     await shell.result(answer, ({ sessions }) => describe(sessions, zone));
-    await sayWhatToDo(shell, sessions);
-    if (sessions.length === flags.limit) await shell.say(`Earlier ones: --before ${sessions[0]!.id}`);
+    await sayWhatToDo(shell, sessions, zone);
+    if (sessions.length === flags.limit) {
+      await shell.say(`These are the last ${sessions.length}, by start; earlier ones: --before ${sessions[0]!.id}`);
+    }
   });
 }
 
 function describe(sessions: readonly SessionView[], zone: string): string {
   return sessions.length === 0 ? "" : table(
-    ["ID", "POD", "NAME", "START", "STOP", "STATE", "TITLE", "ERROR"],
+    ["ID", "POD", "NAME", "START", "STOP", "STATE", "SERIES", "TITLE", "ERROR"],
     sessions.map((session) => [
       session.id,
       session.pod_id,
@@ -90,21 +107,27 @@ function describe(sessions: readonly SessionView[], zone: string): string {
       wallTime(session.start_at, zone),
       wallTime(session.stop_at, zone),
       session.state,
+      session.series_id?.slice(0, 6) ?? null,
       session.title,
-      session.error,
+      session.error === null ? null : sentenceIn(session.error, zone),
     ]),
   );
 }
 
-async function sayWhatToDo(shell: Shell, sessions: readonly SessionView[]): Promise<void> {
-  for (const { id, todo } of sessions) if (todo !== null) await shell.say(`session ${id}: ${todo}`);
+/** A sentence of the API as a person at this command line reads it. */
+const sentenceIn = (sentence: string, zone: string) => flagWords(withWallTimes(sentence, zone));
+
+async function sayWhatToDo(shell: Shell, sessions: readonly SessionView[], zone: string): Promise<void> {
+  for (const { id, todo } of sessions) {
+    if (todo !== null) await shell.say(`session ${id}: ${sentenceIn(todo, zone)}`);
+  }
 }
 
 /** `orgpods session add`: prints the numbers of the new sessions, and says which times were understood. */
 export async function addSession(shell: Shell, pod: string, flags: AddFlags): Promise<void> {
   const id = pathPart(pod, "The pod's id");
   const repeat = await repeatOf(flags);
-  const { start_at, stop_at } = await timesOf(flags);
+  const { start_at, stop_at } = await timesOf(shell, flags);
   const json = {
     start_at: start_at!,
     stop_at: stop_at!,
@@ -112,6 +135,8 @@ export async function addSession(shell: Shell, pod: string, flags: AddFlags): Pr
     ...(repeat === null ? {} : { repeat }),
   };
   const zone = flags.timeZone === undefined ? ownZone() : await zoneOf(flags.timeZone);
+  // Of the zone of a series the server warns by itself.
+  if (repeat === null) await warnOfZone(shell, flags);
   await withOrg(shell, async (api, org) => {
     const answer = await read(api.org.pods[":id"].sessions.$post({ param: { org, id }, json }));
     const made = sessionsIn(answer.value);
@@ -120,7 +145,7 @@ export async function addSession(shell: Shell, pod: string, flags: AddFlags): Pr
   });
 }
 
-function sessionsIn(answer: { session: SessionView; sessions?: SessionView[] }): SessionView[] {
+function sessionsIn(answer: { session: SessionView; sessions?: SessionView[] | undefined }): SessionView[] {
   return answer.sessions ?? [answer.session];
 }
 
@@ -134,10 +159,11 @@ async function repeatOf(flags: AddFlags) {
 
 /** `orgpods session edit`: what is not named stays. */
 export async function editSession(shell: Shell, pod: string, session: string, flags: EditFlags): Promise<void> {
-  const param = { id: pathPart(pod, "The pod's id"), session: pathPart(session, "The session's number") };
-  const json = { ...await timesOf(flags), ...rulesOf(flags) };
+  const param = { id: pathPart(pod, "The pod's id"), session: sessionNumber(session) };
+  const json = { ...await timesOf(shell, flags), ...rulesOf(flags) };
   if (Object.keys(json).length === 0) throw new AppError("usage", "Name what to change, such as --title or --stop");
   const zone = flags.timeZone === undefined ? ownZone() : await zoneOf(flags.timeZone);
+  await warnOfZone(shell, flags);
   await withOrg(shell, async (api, org) => {
     const answer = await read(
       api.org.pods[":id"].sessions[":session"].$put({ param: { org, ...param }, json }),
@@ -154,7 +180,7 @@ export async function extendSession(
   session: string,
   flags: { readonly minutes: number },
 ): Promise<void> {
-  const param = { id: pathPart(pod, "The pod's id"), session: pathPart(session, "The session's number") };
+  const param = { id: pathPart(pod, "The pod's id"), session: sessionNumber(session) };
   await withOrg(shell, async (api, org) => {
     const answer = await read(
       api.org.pods[":id"].sessions[":session"].extend.$post({ param: { org, ...param }, json: flags }),
@@ -164,21 +190,41 @@ export async function extendSession(
   });
 }
 
-/** `orgpods session remove`: one that runs ends now. */
-export async function removeSession(shell: Shell, pod: string, session: string): Promise<void> {
-  const param = { id: pathPart(pod, "The pod's id"), session: pathPart(session, "The session's number") };
+/** `orgpods session remove`: one that runs ends now. Prints the numbers of all that were taken away. */
+export async function removeSession(
+  shell: Shell,
+  pod: string,
+  session: string,
+  flags: { readonly series?: boolean },
+): Promise<void> {
+  const param = { id: pathPart(pod, "The pod's id"), session: sessionNumber(session) };
+  const query = flags.series ? { series: "true" as const } : {};
   await withOrg(shell, async (api, org) => {
-    const answer = await read(api.org.pods[":id"].sessions[":session"].$delete({ param: { org, ...param } }));
-    await shell.result(answer, (done) => String(done.deleted));
+    const answer = await read(
+      api.org.pods[":id"].sessions[":session"].$delete({ param: { org, ...param }, query }),
+    );
+    await shell.result(answer, ({ deleted, sessions = [deleted] }) => sessions.join("\n"));
   });
 }
 
-async function timesOf(flags: TimeFlags): Promise<{ start_at?: string; stop_at?: string }> {
+/** The number of a session as a path takes it. */
+function sessionNumber(word: string): string {
+  if (/^[1-9]\d{0,14}$/.test(word)) return word;
+  throw new AppError("usage", `<session> must be the number of a session, as session list shows it: ${shown(word)}`);
+}
+
+async function timesOf(shell: Shell, flags: TimeFlags): Promise<{ start_at?: string; stop_at?: string }> {
   const zone = flags.timeZone === undefined ? undefined : await zoneOf(flags.timeZone);
+  const warn = (warning: string) => shell.say(`warning: ${warning}`);
   return {
-    ...(flags.start === undefined ? {} : { start_at: await apiTime("--start", flags.start, zone) }),
-    ...(flags.stop === undefined ? {} : { stop_at: await apiTime("--stop", flags.stop, zone) }),
+    ...(flags.start === undefined ? {} : { start_at: await apiTime("--start", flags.start, zone, warn) }),
+    ...(flags.stop === undefined ? {} : { stop_at: await apiTime("--stop", flags.stop, zone, warn) }),
   };
+}
+
+async function warnOfZone(shell: Shell, flags: TimeFlags): Promise<void> {
+  const warning = flags.timeZone === undefined ? null : await zoneWarning(await zoneOf(flags.timeZone));
+  if (warning !== null) await shell.say(`warning: ${warning}`);
 }
 
 function rulesOf(flags: RuleFlags) {
@@ -191,6 +237,7 @@ function rulesOf(flags: RuleFlags) {
 
 function understood(session: SessionView, zone: string): string {
   const title = session.title === null ? "" : ` (${plain(session.title)})`;
-  const times = `${wallTime(session.start_at, zone)} to ${wallTime(session.stop_at, zone)}, ${zone}`;
-  return `Session ${session.id}${title} of ${plain(session.pod_name)}: ${times}.`;
+  return `Session ${session.id}${title} of ${plain(session.pod_name)}: ${
+    wallSpan(session.start_at, session.stop_at, zone)
+  }.`;
 }

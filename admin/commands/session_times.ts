@@ -8,6 +8,31 @@ export function ownZone(): string {
 
 /** A time of the API on the wall of a zone, as `Thu 2026-09-03 18:00 MST`. */
 export function wallTime(iso: string, zone: string): string {
+  const { weekday, year, month, day, hour, minute, timeZoneName } = partsOf(iso, zone, "short");
+  return `${weekday} ${year}-${month}-${day} ${hour}:${minute} ${timeZoneName}`;
+}
+
+/** From when until when on the wall of a zone, with the zone's name where the times do not say it already. */
+export function wallSpan(from: string, to: string, zone: string): string {
+  const name = partsOf(to, zone, "short").timeZoneName === zone ? "" : `, ${zone}`;
+  return `${wallTime(from, zone)} to ${wallTime(to, zone)}${name}`;
+}
+
+/** A time of the API as a flag of the command line takes it back, on the wall of a zone: `2026-09-03T18:00-07:00`. */
+export function flagTime(iso: string, zone: string): string {
+  const { year, month, day, hour, minute, timeZoneName = "" } = partsOf(iso, zone, "longOffset");
+  return `${year}-${month}-${day}T${hour}:${minute}${timeZoneName.replace("GMT", "") || "Z"}`;
+}
+
+/** A sentence of the API with its times on the wall of a zone. */
+export function withWallTimes(sentence: string, zone: string): string {
+  return sentence.replace(
+    /\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|\+00:00)/g,
+    (iso) => wallTime(iso, zone),
+  );
+}
+
+function partsOf(iso: string, zone: string, zoneName: "short" | "longOffset"): Record<string, string> {
   const format = new Intl.DateTimeFormat("en-US", {
     timeZone: zone,
     weekday: "short",
@@ -17,11 +42,9 @@ export function wallTime(iso: string, zone: string): string {
     hour: "2-digit",
     minute: "2-digit",
     hourCycle: "h23",
-    timeZoneName: "short",
+    timeZoneName: zoneName,
   });
-  const part = Object.fromEntries(format.formatToParts(new Date(iso)).map(({ type, value }) => [type, value]));
-  const { weekday, year, month, day, hour, minute, timeZoneName } = part;
-  return `${weekday} ${year}-${month}-${day} ${hour}:${minute} ${timeZoneName}`;
+  return Object.fromEntries(format.formatToParts(new Date(iso)).map(({ type, value }) => [type, value]));
 }
 
 /** The zone that `--time-zone` names, in its usual spelling. Throws `AppError("usage")`. */
@@ -32,11 +55,21 @@ export async function zoneOf(name: string): Promise<string> {
   throw new AppError("usage", `--time-zone is not the name of a time zone, such as America/Phoenix: ${shown(name)}`);
 }
 
+/** What may surprise in a zone: that it has no summer time although its name sounds so; null for most. */
+export async function zoneWarning(zone: string): Promise<string | null> {
+  return (await import("../../server/schedule/local_time.ts")).withoutSummerTime(zone);
+}
+
 /**
- * A time of the command line as the API takes it: with an offset as it is, without one as the wall time of `zone`. Throws
- * `AppError("usage")` where neither can be.
+ * A time of the command line as the API takes it: with an offset as it is, without one as the wall time of `zone`. `warn`
+ * hears of a wall time that the clocks skip. Throws `AppError("usage")` where neither can be.
  */
-export async function apiTime(flag: string, text: string, zone: string | undefined): Promise<string> {
+export async function apiTime(
+  flag: string,
+  text: string,
+  zone: string | undefined,
+  warn: (warning: string) => Promise<void> = () => Promise.resolve(),
+): Promise<string> {
   const read = readIsoTime(text.replace(" ", "T"));
   if (read.kind === "time") return new Date(read.ms).toISOString();
   if (read.kind === "no_zone" && zone === undefined) {
@@ -46,12 +79,32 @@ export async function apiTime(flag: string, text: string, zone: string | undefin
     );
   }
   if (read.kind === "no_zone" && zone !== undefined) {
-    const { instantOf, readLocalTime } = await import("../../server/schedule/local_time.ts");
+    const { instantOf, readLocalTime, skipped } = await import("../../server/schedule/local_time.ts");
     const local = readLocalTime(text);
-    if (local !== null) return new Date(instantOf(local, zone)).toISOString();
+    if (local !== null) {
+      const warning = skipped(local, zone);
+      if (warning !== null) await warn(`${flag}: ${warning}`);
+      return new Date(instantOf(local, zone)).toISOString();
+    }
+  }
+  const day = /^(\d{4}-\d\d-\d\d)[T ]\d\d:\d\d/.exec(text)?.[1];
+  if (day !== undefined && readIsoTime(`${day}T00:00Z`).kind === "not_a_time") {
+    throw new AppError("usage", `${flag}: There is no such day: ${day}`);
   }
   throw new AppError(
     "usage",
     `${flag} must be a time such as "2026-09-03 18:00" or 2026-09-03T18:00-07:00: ${shown(text)}`,
   );
+}
+
+/** The same for the bounds of a list, where a day (`2026-09-03`) or a month (`2026-09`) means its beginning in `zone`. */
+export async function boundTime(
+  flag: string,
+  text: string,
+  zone: string,
+  hasZone: boolean,
+): Promise<string> {
+  const whole = /^\d{4}-\d\d$/.test(text) ? `${text}-01` : text;
+  if (/^\d{4}-\d\d-\d\d$/.test(whole)) return await apiTime(flag, `${whole} 00:00`, zone);
+  return await apiTime(flag, text, hasZone ? zone : undefined);
 }

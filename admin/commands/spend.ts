@@ -1,3 +1,4 @@
+import { usdText } from "../../server/spend/usd_text.ts";
 import { type Api, read } from "../client/api.ts";
 import { withOrg } from "./connected.ts";
 import type { Shell } from "./shell.ts";
@@ -33,43 +34,43 @@ export async function showSpend(shell: Shell, flags: SpendFlags): Promise<void> 
   });
 }
 
-const money = (amount: number) => amount.toFixed(2);
-
 function rowsOf(spend: Spend): string {
   const amounts = (row: Spend["total"]) => [
-    money(row.amount),
-    money(row.running_amount),
-    money(row.storage_amount),
+    usdText(row.amount),
+    usdText(row.running_amount),
+    usdText(row.storage_amount),
     row.running_hours.toFixed(1),
-    row.unsure === 0 ? null : `up to ${money(row.unsure)}`,
+    row.unsure === 0 ? null : `up to ${usdText(row.unsure)}`,
   ];
   return table(
-    [KEYS[spend.group], "NAME", "USD", "RUNNING", "STORAGE", "HOURS", "UNSEEN"],
+    [KEYS[spend.group], "NAME", "USD", "RUNNING", "STORAGE", "HOURS", "UNSURE"],
     [
       ...spend.rows.map((row) => [
         row.key,
         row.terminated === true ? `${row.name ?? ""} (terminated)` : row.name,
         ...amounts(row),
       ]),
-      ["total", `${shortTime(spend.from)} to ${shortTime(spend.to)}`, ...amounts(spend.total)],
+      ["total", null, ...amounts(spend.total)],
     ],
   );
 }
 
-function standingOf({ budget, rate_per_hour, balance, hours_left, runpod_billing: bill }: Spend): string {
+function standingOf(spend: Spend): string {
+  const { budget, rate_per_hour, balance, hours_left, hours_left_until, runpod_billing: bill } = spend;
   return facts([
+    ["Time", `${shortTime(spend.from)} to ${shortTime(spend.to)}`],
     [
       "Budget",
       budget.monthly_usd === null
-        ? `none; ${money(budget.spent_usd)} spent this month`
-        : `${money(budget.spent_usd)} of ${money(budget.monthly_usd)} spent this month, ${budget.percent} %`,
+        ? `none; ${usdText(budget.spent_usd)} spent this month`
+        : `${usdText(budget.spent_usd)} of ${usdText(budget.monthly_usd)} spent this month, ${budget.percent} %`,
     ],
-    ["USD per hour now", rate_per_hour],
-    ["Balance", balance.usd === null ? null : `${money(balance.usd)} (as of ${shortTime(balance.read_at)})`],
-    ["Hours left", hours_left],
+    ["USD per hour now", usdText(rate_per_hour)],
+    ["Balance", balance.usd === null ? null : `${usdText(balance.usd)} (as of ${shortTime(balance.read_at)})`],
+    ["Hours left", hours_left === null ? null : `${hours_left} (until the ${hours_left_until})`],
     [
       "RunPod's bill",
-      bill.from === null ? null : `${money(bill.runpod_usd)}, counted here ${money(bill.own_usd)} ` +
+      bill.from === null ? null : `${usdText(bill.runpod_usd)}, counted here ${usdText(bill.own_usd)} ` +
         `(${shortTime(bill.from)} to ${shortTime(bill.to)})`,
     ],
   ]);
@@ -84,7 +85,9 @@ function remarksOn({ budget, balance, runpod_billing: bill }: Spend): string[] {
     ...(bill.error === null ? [] : [`RunPod's bill could not be read: ${bill.error}.`]),
     ...(bill.differs ? [`warning: RunPod's bill differs from what was counted here${percentOf(bill)}.`] : []),
     ...bill.pods.map((pod) =>
-      `warning: ${pod.name ?? pod.pod_id}: RunPod billed ${money(pod.runpod_usd)}, counted here ${money(pod.own_usd)}` +
+      `warning: ${pod.name ?? pod.pod_id}: RunPod billed ${usdText(pod.runpod_usd)}, counted here ${
+        usdText(pod.own_usd)
+      }` +
       `${percentOf(pod)}.`
     ),
   ];

@@ -1,6 +1,6 @@
 import { AppError } from "../../server/errors.ts";
 import type { EventKind } from "../../server/events/kinds.ts";
-import { read } from "../client/api.ts";
+import { type Api, read } from "../client/api.ts";
 import { pathPart, withOrg } from "./connected.ts";
 import { readSecret } from "./secret.ts";
 import type { Shell } from "./shell.ts";
@@ -26,6 +26,10 @@ export interface DeliveryFlags {
   readonly limit: number;
   readonly before?: number;
 }
+
+type Delivery = Awaited<
+  ReturnType<Awaited<ReturnType<Api["org"]["webhooks"][":id"]["deliveries"]["$get"]>>["json"]>
+>["deliveries"][number];
 
 const hookId = (id: string) => pathPart(id, "The webhook's id");
 
@@ -58,7 +62,7 @@ export async function listWebhooks(shell: Shell): Promise<void> {
 /** `orgpods webhook add`: prints the id and, for the format `signed`, the signing secret, which is not shown again. */
 export async function addWebhook(shell: Shell, flags: AddFlags): Promise<void> {
   await withOrg(shell, async (api, org) => {
-    const url = await readSecret(shell, "the webhook's address");
+    const url = await readSecret(shell, "The webhook's address", "address.txt");
     const json = { name: flags.name, format: flags.format, url, kinds: kindsOf(flags.kind) };
     const answer = await read(api.org.webhooks.$post({ param: { org }, json }));
     await shell.result(answer, shownOnce);
@@ -75,7 +79,7 @@ export async function editWebhook(shell: Shell, id: string, flags: EditFlags): P
   };
   if (Object.keys(json).length === 0 && !flags.url) throw new AppError("usage", "Name at least one thing to change");
   await withOrg(shell, async (api, org) => {
-    const url = flags.url ? { url: await readSecret(shell, "the webhook's address") } : {};
+    const url = flags.url ? { url: await readSecret(shell, "The webhook's address", "address.txt") } : {};
     const answer = await read(api.org.webhooks[":id"].$put({ param: { org, ...param }, json: { ...json, ...url } }));
     await shell.result(answer, shownOnce);
   });
@@ -136,12 +140,39 @@ export async function listDeliveries(shell: Shell, id: string, flags: DeliveryFl
   });
 }
 
-export async function resendDelivery(shell: Shell, id: string, delivery: string): Promise<void> {
+/**
+ * `orgpods webhook resend`: says what came of the first try, as the word `sent`, `failed` or `waiting` (it is tried again).
+ * Exit code 6 unless it was sent.
+ */
+export async function resendDelivery(shell: Shell, id: string, delivery: string): Promise<number> {
   const param = { id: hookId(id), delivery: pathPart(delivery, "The delivery's id") };
+  let isSent = false;
   await withOrg(shell, async (api, org) => {
-    const answer = await read(
-      api.org.webhooks[":id"].deliveries[":delivery"].resend.$post({ param: { org, ...param } }),
+    const resend = api.org.webhooks[":id"].deliveries[":delivery"].resend;
+    const answer = await read(resend.$post({ param: { org, ...param } }));
+    const done = await outcomeOf(api, org, param.id, answer.value.delivery.id);
+    isSent = done?.state === "sent";
+    if (!isSent) await shell.say(`error: ${done?.last_error ?? "It was not tried yet; see webhook deliveries"}`);
+    await shell.result(
+      done === null ? answer : { ...answer, value: { delivery: done } },
+      ({ delivery }) => delivery.state,
     );
-    await shell.result(answer, ({ delivery }) => String(delivery.id));
   });
+  return isSent ? 0 : 6;
+}
+
+/** One try takes 10 s at most. */
+const TRY_MS = 15_000;
+
+/** The delivery once it was tried; null when that takes too long. */
+async function outcomeOf(api: Api, org: string, hook: string, id: number): Promise<Delivery | null> {
+  const query = { limit: "1", before_id: String(id + 1) };
+  for (const until = performance.now() + TRY_MS; performance.now() < until;) {
+    const answer = await read(api.org.webhooks[":id"].deliveries.$get({ param: { org, id: hook }, query }));
+    const found = answer.value.deliveries.find((one) => one.id === id);
+    if (found === undefined) return null;
+    if (found.state !== "waiting" || found.attempts > 0) return found;
+    await new Promise((resolve) => setTimeout(resolve, 250));
+  }
+  return null;
 }

@@ -42,6 +42,8 @@ create index compute_sessions_pod on compute_sessions (pod_id, start_at);
 create index compute_sessions_org on compute_sessions (org_id, start_at);
 
 alter table compute_pods add column up_since integer;
+-- an officer asked for this run although the month's budget was spent
+alter table compute_pods add column run_over_budget integer not null default 0;
 -- idle: when somebody or something was last at work on the pod, and what was seen
 alter table compute_pods add column active_at integer;
 alter table compute_pods add column active_why text;
@@ -53,6 +55,8 @@ alter table compute_pods add column presence_at integer;
 alter table compute_pods add column use_since integer;
 alter table compute_pods add column presence_since integer;
 alter table compute_pods add column presence_error text;
+-- since when who is on it cannot be read
+alter table compute_pods add column presence_failing_since integer;
 -- the stop that people on the pod were told of, and how many minutes before
 alter table compute_pods add column warned_stop_at integer;
 alter table compute_pods add column warned_minutes real;

@@ -30,15 +30,22 @@ export function storeActive(db: Database, podId: string, why: string, at: number
 /** Who is on the pod was read at `at`, and could be read without a gap since `since`. */
 export function storePresence(db: Database, podId: string, at: number, since: number): void {
   db.run(
-    "update compute_pods set presence_at = ?, presence_since = ?, presence_error = null where id = ?",
+    "update compute_pods set presence_at = ?, presence_since = ?, presence_error = null, " +
+      "presence_failing_since = null where id = ?",
     at,
     since,
     podId,
   );
 }
 
-export function storePresenceError(db: Database, podId: string, error: string): void {
-  db.run("update compute_pods set presence_error = ? where id = ?", error, podId);
+/** Who is on the pod could not be read, and has not been since `since`. */
+export function storePresenceError(db: Database, podId: string, error: string, since: number): void {
+  db.run(
+    "update compute_pods set presence_error = ?, presence_failing_since = ? where id = ?",
+    error,
+    since,
+    podId,
+  );
 }
 
 /** The people on the pod were told of its stop at `stopAt`, at most so many minutes before. */

@@ -50,19 +50,18 @@ export function testsSince(db: Database, webhookId: number, since: number): numb
   )!.n;
 }
 
-/** The oldest delivery of each webhook that waits, tests apart: the next one of its webhook to be sent. */
-export function nextOfEach(db: Database): DeliveryRow[] {
+/**
+ * The deliveries that may go once their time has come, tests apart, of one webhook or of all (`null`): the oldest of each
+ * webhook that failed fewer than `passedAfter` times, then those that failed more often and hold up nothing.
+ */
+export function sendableDeliveries(db: Database, webhookId: number | null, passedAfter: number): DeliveryRow[] {
+  const waiting = "state = 'waiting' and event_id is not null and (?1 is null or webhook_id = ?1)";
   return db.all(
-    "select d.* from webhook_deliveries d join (select min(id) as id from webhook_deliveries " +
-      "where state = 'waiting' and event_id is not null group by webhook_id) next on next.id = d.id",
-  );
-}
-
-export function nextOf(db: Database, webhookId: number): DeliveryRow | undefined {
-  return db.get(
-    "select * from webhook_deliveries where webhook_id = ? and state = 'waiting' and event_id is not null " +
-      "order by id limit 1",
+    "select * from webhook_deliveries where id in " +
+      `(select min(id) from webhook_deliveries where ${waiting} and attempts < ?2 group by webhook_id) ` +
+      `or ${waiting} and attempts >= ?2 order by attempts >= ?2, id`,
     webhookId,
+    passedAfter,
   );
 }
 

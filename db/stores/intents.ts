@@ -122,6 +122,15 @@ export function openIntentOf(db: Database, podId: string): IntentRow | undefined
   );
 }
 
+/** All unsettled actions and creates of the present incarnation of a pod. */
+export function openIntentsOf(db: Database, podId: string): IntentRow[] {
+  return db.all(
+    "select i.* from compute_intents i join compute_pods p on p.id = i.pod_id where i.pod_id = ? " +
+      "and i.state in ('saved', 'sent', 'unsettled') and (i.runpod_id is null or i.runpod_id = p.runpod_id)",
+    podId,
+  );
+}
+
 /** An unsettled create of a pod with this name. */
 export function openCreateNamed(db: Database, orgId: number, name: string): IntentRow | undefined {
   return db.get(
@@ -133,18 +142,23 @@ export function openCreateNamed(db: Database, orgId: number, name: string): Inte
 }
 
 /**
- * Was anything asked of this pod here that was not settled before `since`, and that RunPod may have done? What it refused
- * outright moves no pod. With `action`, only that one counts.
+ * Was one of these actions asked of this pod here, and not settled before `since`, so that RunPod may have done it? What it
+ * refused outright moves no pod; a start that found no GPU is stopped again by us.
  */
-export function intentTouching(db: Database, podId: string, since: number, action: PodAction | null = null): boolean {
+export function actionTouching(
+  db: Database,
+  podId: string,
+  since: number,
+  actions: readonly IntentAction[],
+): boolean {
   return db.get(
-    "select 1 from compute_intents where pod_id = ? and (settled_at is null or settled_at >= ?) " +
+    "select 1 from compute_intents where pod_id = ?1 and (settled_at is null or settled_at >= ?2) " +
       "and not (state = 'failed' and error_code in ('runpod_refused', 'runpod_key_refused', 'runpod_rate_limited')) " +
-      "and (? is null or action = ?) limit 1",
+      "and (action in (select value from json_each(?3)) " +
+      "or error_code = 'runpod_no_capacity' and action in ('start', 'restart')) limit 1",
     podId,
     since,
-    action,
-    action,
+    JSON.stringify(actions),
   ) !== undefined;
 }
 
@@ -163,5 +177,15 @@ export function lastIntent(db: Database, podId: string, action: IntentAction): I
     "select * from compute_intents where pod_id = ? and action = ? order by rowid desc limit 1",
     podId,
     action,
+  );
+}
+
+/** The first of the stops of a pod that did not happen, since anything was last done with it; undefined for none. */
+export function failingStop(db: Database, podId: string): Pick<IntentRow, "id" | "asked_at"> | undefined {
+  return db.get(
+    "select id, asked_at from compute_intents where pod_id = ? and action = 'stop' and state = 'failed' and rowid > " +
+      "coalesce((select max(rowid) from compute_intents where pod_id = ? and state = 'done'), 0) order by rowid limit 1",
+    podId,
+    podId,
   );
 }

@@ -34,6 +34,8 @@ export interface PodRow {
   readonly unreachable_reason: string | null;
   /** Since when it is up without a break. */
   readonly up_since: number | null;
+  /** 1: an officer asked for this run although the month's budget was spent. */
+  readonly run_over_budget: number;
   /** The pod's own rules; null takes the org's, 0 switches the rule off. */
   readonly auto_stop_after_minutes: number | null;
   readonly max_run_hours: number | null;
@@ -49,6 +51,7 @@ export interface PodRow {
   readonly presence_at: number | null;
   readonly presence_since: number | null;
   readonly presence_error: string | null;
+  readonly presence_failing_since: number | null;
   readonly warned_stop_at: number | null;
   readonly warned_minutes: number | null;
   readonly auto_stop_failing_since: number | null;
@@ -225,6 +228,16 @@ export function incarnationSince(db: Database, pod: Pick<PodRow, "runpod_id" | "
     ?.since ?? pod.created_at;
 }
 
+/** Is this RunPod id the one that a pod in the list has now? */
+export function isPresentIncarnation(db: Database, runpodId: string): boolean {
+  return db.get("select 1 from compute_pods where runpod_id = ? and state = 'live'", runpodId) !== undefined;
+}
+
+/** Is this RunPod id the last one that its pod had, whether the pod is in the list or terminated? */
+export function isLatestIncarnation(db: Database, runpodId: string): boolean {
+  return db.get("select 1 from compute_pods where runpod_id = ?", runpodId) !== undefined;
+}
+
 export interface SeenState {
   readonly status: string;
   readonly host: string | null;
@@ -237,11 +250,12 @@ export interface SeenState {
   readonly upSince: number | null;
 }
 
-/** Stores what RunPod said about a pod. */
+/** Stores what RunPod said about a pod. With a run ends what an officer allowed that run. */
 export function storeSeen(db: Database, podId: string, seen: SeenState, now: number): void {
   db.run(
     "update compute_pods set status = ?, host = ?, port = ?, machine = ?, cost_per_hour = ?, gpu_count = ?, " +
-      "start_key = ?, started_at = ?, up_since = ?, as_of = ?, missing_count = 0, missing_since = null where id = ?",
+      "start_key = ?, started_at = ?, run_over_budget = iif(up_since is not null and ? is null, 0, run_over_budget), " +
+      "up_since = ?, as_of = ?, missing_count = 0, missing_since = null where id = ?",
     seen.status,
     seen.host,
     seen.port,
@@ -250,6 +264,7 @@ export function storeSeen(db: Database, podId: string, seen: SeenState, now: num
     seen.gpuCount,
     seen.startKey,
     seen.startedAt,
+    seen.upSince,
     seen.upSince,
     now,
     podId,
@@ -277,7 +292,7 @@ export function storeMissing(db: Database, podId: string, gone: boolean, now: nu
   if (gone && changed > 0) {
     db.run(
       "update compute_pods set status = 'GONE', host = null, port = null, cost_per_hour = null, up_since = null, " +
-        "as_of = ? where id = ?",
+        "run_over_budget = 0, as_of = ? where id = ?",
       now,
       podId,
     );
@@ -295,6 +310,11 @@ export function dropAddress(db: Database, podId: string): void {
     podId,
   );
   db.run("update compute_pods set host = null, port = null where id = ?", podId);
+}
+
+/** An officer asked, or did not, for the pod's run although the month's budget was spent. */
+export function storeRunOverBudget(db: Database, podId: string, isOver: boolean): void {
+  db.run("update compute_pods set run_over_budget = ? where id = ?", isOver ? 1 : 0, podId);
 }
 
 export function storeStatusWhy(db: Database, podId: string, why: string, now: number): void {
@@ -335,7 +355,7 @@ export function markFailed(db: Database, podId: string): void {
 export function markTerminated(db: Database, podId: string, by: string, now: number): void {
   db.run(
     "update compute_pods set state = 'terminated', status = 'TERMINATED', host = null, port = null, " +
-      "cost_per_hour = 0, up_since = null, terminated_at = ?, terminated_by = ? where id = ?",
+      "cost_per_hour = 0, up_since = null, run_over_budget = 0, terminated_at = ?, terminated_by = ? where id = ?",
     now,
     by,
     podId,

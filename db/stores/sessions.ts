@@ -1,4 +1,5 @@
 import type { Database } from "../database.ts";
+import type { PodRow } from "./pods.ts";
 
 export type SessionState = "scheduled" | "starting" | "running" | "done" | "missed" | "failed";
 
@@ -168,6 +169,26 @@ export function sessionsOfBegunPods(
   );
 }
 
+export type SessionOutOfOrder =
+  & SessionRow
+  & Pick<PodRow, "runpod_id" | "status_why" | "status_since">
+  & { readonly pod_name: string };
+
+/**
+ * Unfinished sessions of an org whose start or stop fails, and those that should run now while their pod was stopped outside
+ * orgpods.
+ */
+export function sessionsOutOfOrder(db: Database, orgId: number, now: number): SessionOutOfOrder[] {
+  return db.all(
+    "select s.*, p.runpod_id, p.name as pod_name, p.status_why, p.status_since from compute_sessions s " +
+      "join compute_pods p on p.id = s.pod_id where s.finished = 0 and s.org_id = ? and (s.error is not null " +
+      "or s.started = 1 and s.stop_at > ? and p.status in ('EXITED', 'ERROR') and p.status_why like '% outside orgpods%') " +
+      "order by s.start_at, s.id",
+    orgId,
+    now,
+  );
+}
+
 /** Forgets sessions that finished before a time. */
 export function pruneSessions(db: Database, before: number): number {
   return db.run(
@@ -202,6 +223,18 @@ export function updateSession(db: Database, id: number, change: SessionChange): 
   for (const [column, value] of Object.entries(change)) {
     if (value !== undefined) db.run(`update compute_sessions set ${column} = ? where id = ?`, value, id);
   }
+}
+
+/**
+ * A pod was stopped, and sessions of it were put off after that stop had been asked for: they wait for a start again.
+ */
+export function resumeSessions(db: Database, podId: string, now: number): void {
+  db.run(
+    "update compute_sessions set state = 'scheduled', started = 0, starting_at = null, error = null, error_at = null, " +
+      "failing_since = null where pod_id = ? and finished = 0 and started = 1 and stop_at > ?",
+    podId,
+    now,
+  );
 }
 
 export function deleteSession(db: Database, id: number): void {

@@ -1,8 +1,9 @@
 import type { PodRow } from "../../db/stores/pods.ts";
 import { HOUR, isoTime, MINUTE } from "../clock.ts";
 import type { OrgSettings } from "../identity/org_settings.ts";
+import { isUp } from "../pods/moves.ts";
 import { type ActivityRow, idleness } from "./idle.ts";
-import { idleMs, maxRunMs } from "./rules.ts";
+import { idleMs, keptUntil, maxRunMs } from "./rules.ts";
 import { openWindow, pastWindows, type Window, type WindowRow, windowsOf } from "./windows.ts";
 
 /** The rules by which a pod is stopped without a session; the words are those of `SYSTEM_RULES`. */
@@ -24,22 +25,26 @@ export interface StopFacts {
 
 export type StopRow =
   & ActivityRow
-  & Pick<PodRow, "status" | "as_of" | "auto_stop_after_minutes" | "max_run_hours" | "keep_until">;
+  & Pick<
+    PodRow,
+    "status" | "as_of" | "auto_stop_after_minutes" | "max_run_hours" | "keep_until" | "run_over_budget"
+  >;
 
 /** A state this old is not what the pod is now. */
 export const UNSEEN_MS = 10 * MINUTE;
 /** Contract 8.3. */
 export const LEAD_MS = 10 * MINUTE;
 
-/** Is the pod running, as far as RunPod said a moment ago? */
-export function isSeenRunning(now: number, pod: Pick<StopRow, "status" | "as_of">): boolean {
-  return pod.status === "RUNNING" && pod.as_of !== null && Math.abs(now - pod.as_of) <= UNSEEN_MS;
+/** Is the pod running or on its way there, as far as RunPod said a moment ago? It costs money already while it starts. */
+export function isSeenUp(now: number, pod: Pick<StopRow, "status" | "as_of">): boolean {
+  return isUp(pod.status) && pod.as_of !== null && Math.abs(now - pod.as_of) <= UNSEEN_MS;
 }
 
 /**
  * Must the pod stop now, by the idle rule, the limit on hours of one run, or the budget? `sessions` are the unfinished
  * ones of the pod and those that ended in its present run. All times are milliseconds UTC. Whatever is not known keeps
- * the pod up, and `why` says what it is. `keep_until` puts off the first two rules, not the budget.
+ * the pod up, and `why` says what it is. `keep_until` puts off the first two rules, not the budget; a pod that is still
+ * starting cannot be idle.
  */
 export function decideAutoStop(
   now: number,
@@ -51,10 +56,11 @@ export function decideAutoStop(
   const unseen = unseenWhy(now, pod);
   if (unseen !== null) return { kind: "stay", why: unseen, stopsAt: null, rule: null };
   const windows = windowsOf(sessions, facts.leadMs);
-  if (settings.stop_at_budget && facts.budgetReached && !spendsOnPurpose(windows, now)) {
+  const isAtBudget = settings.stop_at_budget && facts.budgetReached;
+  if (isAtBudget && pod.run_over_budget === 0 && !spendsOnPurpose(windows, now)) {
     return { kind: "stop", rule: "budget", why: "The month's budget is spent" };
   }
-  const earliest = Math.max(now, pod.keep_until ?? 0);
+  const earliest = keptUntil(now, pod) ?? now;
   const byRun = maxRunStop(pod, windows, settings, earliest);
   const byIdle = idleStop(now, pod, windows, settings, facts, earliest);
   const stops = [byRun, byIdle.stop].filter((one) => one !== null).sort((a, b) => a.at - b.at);
@@ -62,7 +68,7 @@ export function decideAutoStop(
   if (next !== undefined && next.at <= now) return { kind: "stop", rule: next.rule, why: next.why };
   return {
     kind: "stay",
-    why: stayWhy(now, pod, windows, byIdle.why, byRun),
+    why: stayWhy(now, pod, windows, isAtBudget, byIdle.why, byRun),
     stopsAt: next?.at ?? null,
     rule: next?.rule ?? null,
   };
@@ -75,8 +81,8 @@ interface PlannedRule {
 }
 
 function unseenWhy(now: number, pod: StopRow): string | null {
-  if (isSeenRunning(now, pod)) return null;
-  if (pod.status !== "RUNNING") return `It is not running: ${pod.status ?? "its state is not known"}`;
+  if (isSeenUp(now, pod)) return null;
+  if (!isUp(pod.status)) return `It is not running: ${pod.status ?? "its state is not known"}`;
   return pod.as_of === null
     ? "RunPod has not told its state"
     : `RunPod has not told its state since ${isoTime(pod.as_of)}`;
@@ -109,6 +115,7 @@ function idleStop(
 ): { readonly stop: PlannedRule | null; readonly why: string | null } {
   const after = idleMs(pod, settings);
   if (after === null) return { stop: null, why: null };
+  if (pod.status !== "RUNNING") return { stop: null, why: `It is still on its way up: ${pod.status}` };
   const idle = idleness(now, pod, settings, facts.hasRunningJob);
   if (idle.kind !== "idle") return { stop: null, why: idle.why };
   // The time within a session's window is not idle, whether the session is over, open or to come.
@@ -130,14 +137,15 @@ function stayWhy(
   now: number,
   pod: StopRow,
   windows: readonly Window[],
+  isAtBudget: boolean,
   idleWhy: string | null,
   byRun: PlannedRule | null,
 ): string {
   const open = openWindow(windows, now);
   if (open !== undefined) return `A session keeps it up until ${isoTime(pastWindows(windows, open.until))}`;
-  if (pod.keep_until !== null && pod.keep_until > now) {
-    return `An officer keeps it up until ${isoTime(pod.keep_until)}`;
-  }
+  const kept = keptUntil(now, pod);
+  if (kept !== null) return `An officer keeps it up until ${isoTime(kept)}`;
+  if (isAtBudget) return "An officer lets this run go over the budget";
   if (idleWhy !== null) return idleWhy;
   return byRun === null ? "No rule stops it by itself" : "Its run has not reached the longest that one run may last";
 }

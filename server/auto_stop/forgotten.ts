@@ -1,7 +1,7 @@
 import type { Database } from "../../db/database.ts";
 import { DAY, HOUR, isoTime } from "../clock.ts";
 import { raise } from "../events/raise.ts";
-import { isSeenRunning } from "./decide.ts";
+import { isSeenUp } from "./decide.ts";
 import type { LoadedPod } from "./load.ts";
 import { timeOutside, windowsOf } from "./windows.ts";
 
@@ -10,7 +10,7 @@ export const FORGOTTEN_MS = DAY;
 
 /** Raises `pod.forgotten`, once for each run of a pod. */
 export function tellForgotten(db: Database, { pod, sessions, facts }: LoadedPod, now: number): void {
-  if (pod.up_since === null || now - pod.up_since < FORGOTTEN_MS || !isSeenRunning(now, pod)) return;
+  if (pod.up_since === null || now - pod.up_since < FORGOTTEN_MS || !isSeenUp(now, pod)) return;
   const outside = timeOutside(windowsOf(sessions, facts.leadMs), pod.up_since, now);
   if (outside < FORGOTTEN_MS) return;
   raise(db, {

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { PodRow } from "../../db/stores/pods.ts";
-import { HOUR, MINUTE } from "../clock.ts";
+import { DAY, HOUR, MINUTE } from "../clock.ts";
 import { MAX_IDLE_MINUTES, MAX_RUN_HOURS, type OrgSettings } from "../identity/org_settings.ts";
 
 /** A pod's own rule: null takes the org's, 0 switches it off. */
@@ -26,4 +26,12 @@ export function idleMs(pod: Pick<PodRow, "auto_stop_after_minutes">, settings: O
 export function maxRunMs(pod: Pick<PodRow, "max_run_hours">, settings: OrgSettings): number | null {
   const hours = pod.max_run_hours ?? settings.max_run_hours;
   return hours === null || hours === 0 ? null : hours * HOUR;
+}
+
+/** The longest that an officer may put stops off at once. */
+export const LONGEST_KEEP_MS = DAY;
+
+/** Until when an officer keeps the pod up; null when that is over. Further ahead it is left from a clock that was wrong. */
+export function keptUntil(now: number, { keep_until: until }: Pick<PodRow, "keep_until">): number | null {
+  return until === null || until <= now || until > now + LONGEST_KEEP_MS ? null : until;
 }

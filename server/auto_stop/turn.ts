@@ -9,10 +9,11 @@ import type { PodDeps } from "../pods/deps.ts";
 import { isDown } from "../pods/moves.ts";
 import { notePresence } from "../presence/note.ts";
 import { readPresence } from "../presence/read.ts";
-import { isSeenRunning, type StopRule } from "./decide.ts";
+import { isSeenUp, type StopRule } from "./decide.ts";
 import { afterFailure, mayTry } from "./failing.ts";
 import { tellForgotten } from "./forgotten.ts";
 import { decideLoaded, type LoadDeps, type LoadedPod, loadUpPod, loadUpPods } from "./load.ts";
+import { tellUnread } from "./unread.ts";
 
 export interface AutoStopDeps extends PodDeps, LoadDeps {
   readonly actions: Actions;
@@ -35,7 +36,7 @@ export interface AutoStopJob {
 /** A pod is looked at once more right before an idle stop; an older read does not count. */
 const LAST_LOOK_MS = 30 * SECOND;
 
-/** Stops pods by the idle rule, the limit on hours of one run, and the budget; and tells of forgotten ones. */
+/** Stops pods by the idle rule, the limit on hours of one run, and the budget; and tells of those that may run on unseen. */
 export function createAutoStop(deps: AutoStopDeps): AutoStopJob {
   const { db, clock, log } = deps;
   const onTheWay = new Map<string, Promise<void>>();
@@ -47,10 +48,11 @@ export function createAutoStop(deps: AutoStopDeps): AutoStopJob {
     const begun: Promise<void>[] = [];
     for (const loaded of loadUpPods(deps, now)) {
       tellForgotten(db, loaded, now);
+      tellUnread(db, loaded, now);
       const { pod } = loaded;
       const decision = decideLoaded(now, loaded);
       if (decision.kind === "stay") {
-        if (pod.auto_stop_failing_since !== null && isSeenRunning(now, pod)) storeAutoStopFailure(db, pod.id, null);
+        if (pod.auto_stop_failing_since !== null && isSeenUp(now, pod)) storeAutoStopFailure(db, pod.id, null);
         continue;
       }
       if (!mayTry(now, pod) || onTheWay.has(pod.id)) continue;

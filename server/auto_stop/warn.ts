@@ -43,16 +43,18 @@ export function createWarnTurn(deps: WarnDeps): () => Promise<void> {
       const presence = await readPresence(deps, pod);
       if (podById(db, pod.id)?.start_key !== pod.start_key) return;
       notePresence(db, pod.id, presence, clock.now());
-      if (presence.state === "unknown") {
+      if (presence.state === "unknown" && !presence.isReached) {
         log.info("The people on a pod could not be told of its stop", { pod: pod.id, reason: presence.reason });
         return;
       }
-      if (presence.terminals.length === 0) return;
+      if (presence.state === "known" && presence.terminals.length === 0) return;
+      // Somebody who keeps the server from reading who is on must not keep the others from being told.
+      const terminals = presence.state === "known" ? presence.terminals : "all";
       const line = warningLine(stop, clock.now(), pod.keeps_files === 1);
-      const told = await tellTerminals(deps, pod, presence.terminals, line);
+      const told = await tellTerminals(deps, pod, terminals, line);
       log.info("The people on a pod were told of its stop", {
         pod: pod.id,
-        terminals: presence.terminals.length,
+        terminals: terminals === "all" ? terminals : terminals.length,
         told,
       });
     } catch (error) {

@@ -12,13 +12,24 @@ const LONGEST_MS = 8 * 60 * 60 * 1000;
  * reader. Returns the exit code.
  */
 export async function demo(
-  options: { readonly port: number; readonly json: boolean; readonly fast?: boolean },
+  options: {
+    readonly port: number;
+    readonly json: boolean;
+    readonly fast?: boolean;
+    /** Settings of the server beside the demo's own. */
+    readonly env?: Readonly<Record<string, string>>;
+  },
 ): Promise<number> {
   const log = warningsOnly();
   surviveUnhandledRejections(log);
   const ended = stopSignal();
   if (!options.json) console.error("Starting the demo …");
-  const running = await startDemo({ port: options.port, log, fast: options.fast ?? false });
+  const running = await startDemo({
+    port: options.port,
+    log,
+    fast: options.fast ?? false,
+    ...(options.env === undefined ? {} : { env: options.env }),
+  });
   await Deno.stdout.write(
     new TextEncoder().encode(options.json ? JSON.stringify(running.facts) + "\n" : nextSteps(running)),
   );
@@ -74,11 +85,15 @@ Or by hand, with ssh alone (needs curl and python3):
   python3 -c 'import json; i = json.load(open("demo.json"))["ssh_info"]; open("demo_key-cert.pub", "w").write(i["certificate"] + "\\n"); print(i["port"])'
   ssh -i demo_key -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -p PORT root@127.0.0.1
 
-Create a pod as an officer:
+Officers have two tokens: one to manage pods, and, like every member, one to get into them (as root). The officer's own
+for godfather, cli_token in the JSON line of --json:
+  ${officer.cli_token}
+
+Create a pod as an officer, with the one to manage pods:
   curl -H 'Authorization: Bearer ${officer.token}' -H 'Content-Type: application/json' \\
     -d '{"name": "second", "use_cpu_only": true, "is_public": true}' ${url}/api/compute/${org}/pods
 
-Look at everything as the operator, with the orgpods command (here: deno run -A main.ts):
+Look at everything as the operator, with the orgpods command (here: deno run -A main.ts, or npx -y deno@2.9.6 run -A main.ts):
   orgpods --data-dir ${facts.data_dir} pod list
 
 Sign in with the stand-in Discord in a browser (the code is ${signInCode}; a new token replaces the person's one above):

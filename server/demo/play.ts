@@ -1,5 +1,6 @@
 import { isoTime, MINUTE, SECOND } from "../clock.ts";
 import type { AutoStopTimings } from "../auto_stop/jobs.ts";
+import { EVENT_KINDS } from "../events/kinds.ts";
 import type { ScheduleTimings } from "../schedule/decide.ts";
 
 /** With `--fast` the schedule looks every two seconds and starts a pod ten seconds before its session. The clock stays. */
@@ -31,7 +32,7 @@ interface EventAnswer {
   readonly kind: string;
   readonly subject: string | null;
   readonly actor: string | null;
-  readonly details: { readonly did?: string; readonly error?: string };
+  readonly details: { readonly did?: string; readonly error?: string; readonly changed?: readonly string[] };
   readonly created_at: string;
 }
 
@@ -60,7 +61,7 @@ export async function showSession(
     const { events } = await api<{ events: EventAnswer[] }>("GET", `${base}/events?limit=100`);
     for (const event of events.filter((one) => one.id > lastEvent).reverse()) {
       lastEvent = event.id;
-      await say(`${timeOf(event.created_at)}  ${event.kind.padEnd(16)}${sentenceOf(event)}`);
+      await say(`${timeOf(event.created_at)}  ${event.kind.padEnd(KIND_WIDTH)}${sentenceOf(event)}`);
     }
     const { sessions } = await api<{ sessions: SessionAnswer[] }>("GET", `${base}/pods/${podId}/sessions`);
     const current = sessions.find((one) => one.id === session.id);
@@ -68,16 +69,19 @@ export async function showSession(
     if (current.state !== state) {
       state = current.state;
       const span = `${timeOf(current.start_at)} to ${timeOf(current.stop_at)}`;
-      await say(`${timeOf(new Date().toISOString())}  session         ${state} (${span})`);
+      await say(`${timeOf(new Date().toISOString())}  ${"session".padEnd(KIND_WIDTH)}${state} (${span})`);
     }
     if (["done", "missed", "failed"].includes(state)) return;
     await new Promise((resolve) => setTimeout(resolve, 500));
   }
 }
 
+/** A column for the longest kind of event and two spaces. */
+const KIND_WIDTH = Math.max(...EVENT_KINDS.map((kind) => kind.length)) + 2;
+
 const timeOf = (iso: string) => new Date(iso).toISOString().slice(11, 19);
 
 function sentenceOf({ subject, actor, details }: EventAnswer): string {
-  const what = details.did ?? details.error ?? "";
+  const what = details.did ?? details.error ?? details.changed?.join(", ") ?? "";
   return [subject, what, actor === null ? "" : `by ${actor}`].filter((part) => part).join(" ");
 }

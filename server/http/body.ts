@@ -10,8 +10,10 @@ const BODY_MS = 10_000;
 
 export interface BodyOptions {
   readonly mayBeEmpty?: boolean;
-  /** The sentence for a body that is no JSON object. */
+  /** The sentence for a body that is JSON and no object, and for an empty one. */
   readonly notAnObject?: string;
+  /** The sentence for a body that is no JSON. */
+  readonly notJson?: string;
   readonly maxBytes?: number;
 }
 
@@ -90,7 +92,10 @@ export async function readJsonObject(
   try {
     value = JSON.parse(text);
   } catch (error) {
-    if (error instanceof SyntaxError) throw refuse(options.notAnObject ?? "The body is not JSON");
+    if (error instanceof SyntaxError) {
+      const notJson = options.notJson ?? "The body is not JSON";
+      throw refuse(text.trim() === "" ? options.notAnObject ?? notJson : notJson);
+    }
     throw error;
   }
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
@@ -99,14 +104,21 @@ export async function readJsonObject(
   return value as Record<string, unknown>;
 }
 
-/** The first broken rule of a zod check as one sentence. Our schemas carry the contract's sentences as messages. */
+/**
+ * What a zod check found as one sentence: a field that nobody knows, because it is often one that is missing by another
+ * name, else the first broken rule. Our schemas carry the contract's sentences as messages.
+ */
 export function refusalOf(error: z.ZodError): AppError {
-  const issue = error.issues[0];
+  const issue = error.issues.find(({ code }) => code === "unrecognized_keys") ?? error.issues[0];
   if (issue === undefined) return new AppError("invalid_request", "The request is invalid");
   if (issue.code === "unrecognized_keys") {
     return new AppError("invalid_request", `Unknown field: ${issue.keys.map(shown).join(", ")}`);
   }
   const field = issue.path.join(".");
+  // Where a schema says nothing by itself, the words are the library's own.
+  if (issue.message.startsWith("Invalid input")) {
+    return new AppError("invalid_request", `${shown(field || "The request")} is missing or of a wrong kind`);
+  }
   const named = field === "" || issue.message.startsWith(String(issue.path[0]));
   return new AppError("invalid_request", named ? issue.message : `${shown(field)}: ${issue.message}`);
 }

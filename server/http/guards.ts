@@ -34,6 +34,8 @@ export interface GuardDeps {
   readonly directory: Directory;
   readonly superadmins: ReadonlySet<string>;
   readonly cliName: string;
+  /** The server's public address; null where sign-in is not set up. */
+  readonly baseUrl: string | null;
   /** The name of the session cookie, with `__Host-` on https. */
   readonly sessionCookie: string;
   readonly limits: Limits;
@@ -110,9 +112,19 @@ export function createGuards(deps: GuardDeps): Guards {
     if (text === null) return session(c, "Authentication required!");
     const token = usableToken(db, text, "officer", clock.now());
     if (token === null || token.org_id !== c.get("org")?.id) {
-      throw unknownSecret(c, "token_invalid", "Token is invalid!");
+      throw hintToMember(c, text) ?? unknownSecret(c, "token_invalid", "Token is invalid!");
     }
     return { discordId: token.discord_id, via: "token", token };
+  };
+
+  /** Whoever holds a working token of a member of this org may know what it is; of any other token nothing is told. */
+  const hintToMember = (c: Context<Env>, text: string): AppError | null => {
+    const org = c.get("org");
+    const token = usableToken(db, text, "cli", clock.now());
+    if (org === undefined || token === null || token.org_id !== org.id) return null;
+    const page = `${deps.baseUrl ?? ""}/api/compute/${org.prefix}/officer/login`;
+    const hint = `This is a member's token; officers get one for this at ${page}`;
+    return new AppError("token_invalid", "Token is invalid!", { extra: { hint } });
   };
 
   const memberCredential = (c: Context<Env>, org: Org): Credential => {

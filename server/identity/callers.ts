@@ -44,6 +44,11 @@ export function callerId(actor: Actor): string {
   return actor.kind === "operator" ? `local:${actor.account}` : actor.discordId;
 }
 
+/** Is this, as `callerId` writes it, the server itself? */
+export function isSystemId(id: string): boolean {
+  return id.startsWith("system:");
+}
+
 /** The Discord id for `created_by`; null for the operator and the server, who have none. */
 export function discordIdOf(actor: Actor): string | null {
   return actor.kind === "operator" || actor.kind === "system" ? null : actor.discordId;

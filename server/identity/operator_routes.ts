@@ -97,6 +97,8 @@ export function operatorRoutes(
     readonly clock: Clock;
     readonly box: SecretBox;
     readonly pause: Pause;
+    /** Lets the schedule look at once. */
+    readonly poke: () => void;
     readonly version: string;
     readonly dataDir: string;
   },
@@ -155,11 +157,12 @@ export function operatorRoutes(
     )
     .post("/schedule/resume", operator, (c) => {
       const { caller, address, action } = askerOf(c);
+      const before = deps.pause.reason();
       db.tx(() => {
         deps.pause.resume();
         deps.audit.write({ ...actorOf(caller), address, action, orgPrefix: null, status: 200, outcome: "ok" });
       });
-      return c.json({ paused: deps.pause.reason() });
+      return c.json({ was_paused: before, paused: deps.pause.reason() });
     })
     .get("/orgs", operator, (c) => c.json({ orgs: allOrgs(db).map(orgView) }))
     .post("/orgs", operator, json(addSchema), async (c) => {
@@ -183,6 +186,7 @@ export function operatorRoutes(
           return made;
         })
       );
+      deps.poke();
       return c.json({ org: orgView(added), warnings }, 201);
     })
     .get("/orgs/:prefix", operator, (c) => c.json({ org: orgView(find(c.req.param("prefix"))) }))
@@ -239,7 +243,9 @@ export function operatorRoutes(
       const org = find(c.req.param("prefix"));
       const secret = secretName(c.req.param("name"));
       const { value, replace } = c.req.valid("json");
-      return c.json({ name: secret, ...await saveRunpodKey(deps, org, askerOf(c), { api_key: value, replace }) });
+      const saved = await saveRunpodKey(deps, org, askerOf(c), { api_key: value, replace });
+      deps.poke();
+      return c.json({ name: secret, ...saved });
     })
     .delete("/orgs/:prefix/secrets/:name", operator, query(forceQuery), (c) => {
       const org = find(c.req.param("prefix"));

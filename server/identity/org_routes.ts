@@ -54,7 +54,12 @@ const rolesSchema = z.strictObject({
 
 /** Routes about the org itself, under `/api/compute/<org>`: image, module switch, RunPod key, roles. */
 export function orgRoutes(
-  deps: RunpodKeyDeps & { readonly guards: Guards; readonly deploymentImage: string },
+  deps: RunpodKeyDeps & {
+    readonly guards: Guards;
+    readonly deploymentImage: string;
+    /** Lets the schedule look at once. */
+    readonly poke: () => void;
+  },
 ) {
   const { officer, superadmin } = deps.guards;
   const settingsView = (org: Org) => ({
@@ -126,6 +131,7 @@ export function orgRoutes(
     })
     .put("/integrations/runpod", officer, json(runpodKeySchema), async (c) => {
       const saved = await saveRunpodKey(deps, orgOf(c), askerOf(c), c.req.valid("json"));
+      deps.poke();
       return c.json({ configured: true, ...saved });
     })
     .delete("/integrations/runpod", officer, query(forceQuery), (c) => {

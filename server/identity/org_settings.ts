@@ -4,7 +4,7 @@ import type { Org } from "../../db/stores/organizations.ts";
 const usd = (name: string) =>
   z.union([z.number(), z.null()], `${name} must be an amount in USD or null`)
     .refine(
-      (value) => value === null || value > 0 && value <= 1_000_000,
+      (value) => value === null || value >= 0.01 && value <= 1_000_000,
       `${name} must be from 0.01 to 1000000, or null`,
     );
 const wholeOrNull = (name: string, min: number, max: number) =>

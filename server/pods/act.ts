@@ -1,7 +1,7 @@
 import { isDiskFailure } from "../../db/database.ts";
 import { insertIntent, markSent, markUnsettled, type PodAction, settleIntent } from "../../db/stores/intents.ts";
 import type { Org } from "../../db/stores/organizations.ts";
-import { dropAddress, incarnationSince, type LivePod, podById } from "../../db/stores/pods.ts";
+import { dropAddress, incarnationSince, type LivePod, podById, storeRunOverBudget } from "../../db/stores/pods.ts";
 import { actorOf } from "../audit/write.ts";
 import { AppError, asClause } from "../errors.ts";
 import { actorName, callerId } from "../identity/callers.ts";
@@ -21,6 +21,8 @@ const READ_BACK_MS = 4_000;
 
 const UNRECORDED =
   "The server's disk is full: this is not in the audit, and the list may show the old state for a while.";
+
+const ALREADY = { start: "running", restart: "restarted", stop: "stopped", terminate: "terminated" } as const;
 
 export interface ActOptions {
   /** Start it although the month's budget is spent (audited). */
@@ -92,15 +94,17 @@ async function actNow(
   }
   const isOverBudget = options.overBudget ?? false;
   if (action === "start") refuseOverBudget(deps.db, org, deps.clock.now(), isOverBudget);
-  const intentId = writeIntent(deps, org, asker, pod as LivePod, action);
+  const intentId = writeIntent(deps, org, asker, pod as LivePod, action, options);
   if (action !== "start") deps.ssh.drop(pod.id);
   const settle = (outcome: Outcome) =>
     settleAction(deps, org, asker, pod as LivePod, action, intentId, outcome, options);
   if (intentId !== null) deps.inFlight.add(intentId);
   try {
     const answer = await callOrRead(deps, client, pod as LivePod, action);
-    const isStored = settle({ pod: await withItsGpu(deps, client, pod as LivePod, action, answer), refusal: null });
-    return isStored && intentId !== null ? [] : [UNRECORDED];
+    const seen = await withItsGpu(deps, client, pod as LivePod, action, answer.pod);
+    const isStored = settle({ pod: seen, refusal: null, wasAlready: answer.wasAlready });
+    const already = answer.wasAlready ? [`Nothing was done: the pod was ${ALREADY[action]} already.`] : [];
+    return isStored && intentId !== null ? already : [...already, UNRECORDED];
   } catch (error) {
     if (!(error instanceof RunpodError)) throw error;
     if (error.ambiguous || error.kind === "not_found" && action === "terminate") {
@@ -108,7 +112,7 @@ async function actNow(
     }
     const refusal = toAppError(error);
     const read = await readBack(deps, client, pod as LivePod, action, error);
-    settle({ pod: read === "unknown" ? null : read, refusal });
+    settle({ pod: read === "unknown" ? null : read, refusal, wasAlready: false });
     throw refusal;
   } finally {
     if (intentId !== null) deps.inFlight.delete(intentId);
@@ -119,7 +123,14 @@ async function actNow(
  * The intent row. A full disk must not keep a stop or a terminate from happening (decision 18): they save money, so
  * they go on and are logged; a start or restart is refused.
  */
-function writeIntent(deps: PodDeps, org: Org, asker: Asker, pod: LivePod, action: PodAction): string | null {
+function writeIntent(
+  deps: PodDeps,
+  org: Org,
+  asker: Asker,
+  pod: LivePod,
+  action: PodAction,
+  options: ActOptions,
+): string | null {
   const { db, clock } = deps;
   const id = crypto.randomUUID();
   const intent = {
@@ -138,6 +149,8 @@ function writeIntent(deps: PodDeps, org: Org, asker: Asker, pod: LivePod, action
     db.tx(() => {
       insertIntent(db, intent, clock.now());
       if (action !== "start") dropAddress(db, pod.id);
+      // Before the call: the pod may come up although the answer is lost.
+      else storeRunOverBudget(db, pod.id, isRunOverBudget(asker, pod, options, true));
     });
     db.tx(() => markSent(db, id, clock.now()));
     return id;
@@ -154,20 +167,29 @@ function writeIntent(deps: PodDeps, org: Org, asker: Asker, pod: LivePod, action
   }
 }
 
+/**
+ * Does the run that a start leads to go on over the budget? A person's `over_budget` holds for the run; a session has its
+ * own, which ends with the session. A start that was refused, or was not needed, leaves a run that is on as it was.
+ */
+function isRunOverBudget(asker: Asker, pod: LivePod, options: ActOptions, isStarted: boolean): boolean {
+  const isAsked = isStarted && options.overBudget === true && asker.caller.kind !== "system";
+  return isAsked || pod.up_since !== null && pod.run_over_budget === 1;
+}
+
 /** Sends the action. A failure after which the pod is as wanted all the same is a success. */
 async function callOrRead(
   deps: PodDeps,
   client: RunpodClient,
   pod: LivePod,
   action: PodAction,
-): Promise<RunpodPod | null> {
+): Promise<{ readonly pod: RunpodPod | null; readonly wasAlready: boolean }> {
   try {
-    return await call(client, pod.runpod_id, action);
+    return { pod: await call(client, pod.runpod_id, action), wasAlready: false };
   } catch (error) {
     if (!(error instanceof RunpodError) || !mayHaveHappened(action, error)) throw error;
     const read = await readBack(deps, client, pod, action, error);
     if (read === "unknown" || !isAsWanted(action, read) || !mayTrust(deps, pod, action, read)) throw error;
-    return read;
+    return { pod: read, wasAlready: error.kind === "conflict" && isAsWanted(action, pod as { status: string }) };
   }
 }
 
@@ -269,6 +291,8 @@ function leaveOpen(deps: PodDeps, intentId: string | null, action: PodAction, er
 interface Outcome {
   readonly pod: RunpodPod | null;
   readonly refusal: AppError | null;
+  /** The pod was as wanted before: nothing was done to it. */
+  readonly wasAlready: boolean;
 }
 
 /** Stores what came of an action; false when the disk is full and it could not be stored. */
@@ -290,6 +314,9 @@ function settleAction(
       if (refusal === null && action === "terminate") recordTerminated(deps, pod, callerId(asker.caller), now);
       // Stamped with now: a list that was asked while the action was on its way must not win over its answer.
       else if (outcome.pod !== null) recordAnswer(deps, pod.id, outcome.pod, now);
+      if (action === "start") {
+        storeRunOverBudget(db, pod.id, isRunOverBudget(asker, pod, options, refusal === null));
+      }
       if (intentId !== null) {
         settleIntent(
           db,
@@ -310,11 +337,12 @@ function settleAction(
           name: pod.name,
           action,
           ...(options.overBudget ? { over_budget: true } : {}),
+          ...(outcome.wasAlready ? { was_already: true } : {}),
           ...(refusal === null ? {} : { error: refusal.message }),
         },
       });
       if (refusal !== null) return;
-      raiseAction(db, pod, action, { actor: actorName(asker.caller), intentId }, now);
+      if (!outcome.wasAlready) raiseAction(db, pod, action, { actor: actorName(asker.caller), intentId }, now);
       options.onDone?.();
     });
     return true;

@@ -1,6 +1,6 @@
 import { insertIntent, intentById, type IntentRow, markSent, settleIntent } from "../../db/stores/intents.ts";
 import type { Org } from "../../db/stores/organizations.ts";
-import { bindRunpodId, podById } from "../../db/stores/pods.ts";
+import { bindRunpodId, podById, storeRunOverBudget } from "../../db/stores/pods.ts";
 import type { RunpodPod } from "../runpod/client.ts";
 import type { PodDeps } from "./deps.ts";
 import { raise } from "../events/raise.ts";
@@ -28,6 +28,7 @@ export function adoptCreated(
     if (replaces !== undefined) terminateOld(deps, intent, replaces, now);
     bindRunpodId(db, intent.pod_id, pod.id, how, now);
     recordAnswer(deps, intent.pod_id, pod, askedAt);
+    if (over_budget === true) storeRunOverBudget(db, intent.pod_id, true);
     settleIntent(db, intent.id, { state: "done" }, now);
     deps.audit.write({
       ...JSON.parse(intent.request).audit,

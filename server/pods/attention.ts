@@ -12,9 +12,10 @@ import {
   runpodNameTaken,
   unsettledPods,
 } from "../../db/stores/pods.ts";
+import { type SessionOutOfOrder, sessionsOutOfOrder } from "../../db/stores/sessions.ts";
 import { actorOf } from "../audit/write.ts";
 import { isoTime } from "../clock.ts";
-import { AppError } from "../errors.ts";
+import { AppError, asClause } from "../errors.ts";
 import { callerId, discordIdOf } from "../identity/callers.ts";
 import type { Asker } from "../identity/callers.ts";
 import type { RunpodPod } from "../runpod/client.ts";
@@ -35,6 +36,8 @@ export interface AttentionView {
     | "action_not_done"
     | "orphan"
     | "host_key_changed"
+    | "session_failing"
+    | "session_pod_down"
     | Trouble;
   readonly pod_id: string | null;
   readonly name: string | null;
@@ -54,6 +57,7 @@ export function listAttention(deps: PodDeps, org: Org): AttentionView[] {
     ...open.map((intent) => intentView(deps, intent)),
     ...openAttentionRows(db, org.id).map((row) => rowView(deps, row)),
     ...unsettledPods(db, org.id).flatMap((pod) => podViews(deps, pod)),
+    ...sessionsOutOfOrder(db, org.id, deps.clock.now()).map(sessionAttention),
   ];
   return views.sort((a, b) => a.since < b.since ? -1 : a.since > b.since ? 1 : 0);
 }
@@ -105,6 +109,18 @@ function rowView(deps: PodDeps, row: AttentionRow): AttentionView {
       actions: ["forget"],
     };
   }
+  if (row.runpod_id !== null && incarnationKnown(deps.db, row.runpod_id)) {
+    return {
+      ...common,
+      kind: "orphan",
+      name: String(details.name),
+      what:
+        `The RunPod account still has the pod ${row.runpod_id} (${details.name}), whose place another one took. It ` +
+        "costs money.",
+      todo: "Terminate it in RunPod's console; this entry then closes by itself.",
+      actions: ["forget"],
+    };
+  }
   return {
     ...common,
     kind: "orphan",
@@ -117,13 +133,39 @@ function rowView(deps: PodDeps, row: AttentionRow): AttentionView {
   };
 }
 
+/** A session that should run, or stop, and does not. */
+function sessionAttention(session: SessionOutOfOrder): AttentionView {
+  const title = session.title === null ? "" : ` (${session.title})`;
+  const common = { pod_id: session.runpod_id, name: session.pod_name, asked_by: session.created_by, actions: [] };
+  if (session.error !== null) {
+    return {
+      ...common,
+      id: `session-${session.id}`,
+      kind: "session_failing",
+      since: isoTime(session.failing_since ?? session.error_at ?? session.start_at),
+      what: `Session ${session.id}${title}: ${asClause(session.error)}.`,
+      todo: `It is tried again every few minutes. The session ends at ${isoTime(session.stop_at)}.`,
+    };
+  }
+  return {
+    ...common,
+    id: `session-${session.id}`,
+    kind: "session_pod_down",
+    since: isoTime(session.status_since ?? session.start_at),
+    what: `Session ${session.id}${title} should be running and its pod is down: ${asClause(session.status_why ?? "")}.`,
+    todo: "Start the pod if the session should go on: a stop during a session is respected, so the schedule does not.",
+  };
+}
+
 function podViews(deps: PodDeps, pod: LivePod): AttentionView[] {
   const common = { pod_id: pod.runpod_id, name: pod.name, asked_by: null, actions: [] };
   const views: AttentionView[] = [];
   const trouble = pod.status === "GONE" ? "gone" : pod.trouble as Trouble | null;
   if (trouble !== null) {
     const since = trouble === "gone" ? pod.missing_since ?? pod.as_of : pod.trouble_since;
-    const why = trouble === "unreachable" && pod.unreachable_reason !== null ? ` ${pod.unreachable_reason}.` : "";
+    const why = trouble === "unreachable" && pod.unreachable_reason !== null
+      ? ` ${asClause(pod.unreachable_reason)}.`
+      : "";
     views.push({
       ...common,
       id: `${trouble}-${pod.runpod_id}`,

@@ -1,6 +1,6 @@
 import type { Org } from "../../db/stores/organizations.ts";
 import { incarnationSince, type LivePod, livePods, podByRunpodId } from "../../db/stores/pods.ts";
-import { AppError, asClause } from "../errors.ts";
+import { AppError, asClause, shown } from "../errors.ts";
 import { RunpodError, toAppError } from "../runpod/errors.ts";
 import type { PodDeps } from "./deps.ts";
 import type { Refresher } from "./refresh.ts";
@@ -26,7 +26,10 @@ export async function listPods(
 export function findPod(deps: Pick<PodDeps, "db">, org: Org, runpodId: string): LivePod {
   // RunPod's ids are opaque: whatever it gave must be found again, or the pod could not be stopped.
   const pod = runpodId.length <= 200 ? podByRunpodId(deps.db, org.id, runpodId) : undefined;
-  if (pod === undefined) throw new AppError("pod_not_found", "Pod not found");
+  if (pod === undefined) {
+    const hint = `There is no pod ${shown(runpodId)} in this organization; ids are in pod list`;
+    throw new AppError("pod_not_found", "Pod not found", { hint });
+  }
   return pod;
 }
 

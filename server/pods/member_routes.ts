@@ -20,6 +20,7 @@ import type { PodReader } from "./pod_reader.ts";
 import type { Reach } from "./reach.ts";
 import type { Refresher } from "./refresh.ts";
 
+const NO_KEY = "A valid SSH public key is required";
 const connectSchema = z.looseObject({ public_key: z.unknown().optional() });
 const stateSchema = z.looseObject({
   state: z.enum(["running", "all"], "state must be running or all").default("running"),
@@ -86,7 +87,7 @@ export function memberRoutes(
       "/me/pods/:id/connect",
       guards.member({ discordMs: CONNECT_DISCORD_MS, meanwhile: readOne }),
       takeConnect,
-      json(connectSchema, { notAnObject: "A valid SSH public key is required", maxBytes: CONNECT_BODY }),
+      json(connectSchema, { notAnObject: NO_KEY, notJson: NO_KEY, maxBytes: CONNECT_BODY }),
       async (c) => {
         const asker = personAskerOf(c);
         const { connect, readKey } = await loadConnect();

@@ -29,14 +29,13 @@ export function moveOf(before: Before, after: After): Move | null {
   return before.status === "RUNNING" && after.status === "RUNNING" && isNewStart ? "restarted" : null;
 }
 
-/** Since when the pod is up without a break, as far as it can be told; null when it is not up. */
+/**
+ * Since when the pod is up without a break, as far as it can be told; null when it is not up. A container that starts anew
+ * while the pod stays up (a restart, a crash) is no break: else whoever can crash it could put its stops off.
+ */
 export function upSince(before: Before, after: After, seenAt: number): number | null {
   if (isDown(after.status)) return null;
-  if (!isUp(after.status)) return before.up_since;
-  const lastSeen = before.as_of ?? 0;
+  if (!isUp(after.status) || before.up_since !== null) return before.up_since;
   const { startedAt } = after;
-  const startedSince = startedAt !== null && startedAt > lastSeen && startedAt <= seenAt;
-  if (before.up_since === null) return startedAt !== null && startedAt <= seenAt ? Math.max(startedAt, 0) : seenAt;
-  // It stopped and started between two looks, or restarted.
-  return moveOf(before, after) === "restarted" && startedSince ? startedAt : before.up_since;
+  return startedAt !== null && startedAt <= seenAt ? Math.max(startedAt, 0) : seenAt;
 }

@@ -1,6 +1,8 @@
 import { Hono } from "hono";
 import { z } from "zod";
 import type { PodAction } from "../../db/stores/intents.ts";
+import type { Org } from "../../db/stores/organizations.ts";
+import { type LivePod, podById } from "../../db/stores/pods.ts";
 import { AppError } from "../errors.ts";
 import { askerOf } from "../http/asker.ts";
 import { json, parseOrRefuse, readJsonObject } from "../http/body.ts";
@@ -49,6 +51,7 @@ export function podRoutes(
     .post("/pods/:id/action", officer, json(actionSchema), async (c) => {
       const { action, over_budget }: { action: PodAction; over_budget: boolean } = c.req.valid("json");
       const pod = findPod(deps, orgOf(c), c.req.param("id"));
+      if (action === "restart") await refuseStopped(deps, orgOf(c), pod);
       const warnings = await deps.actions.act(orgOf(c), askerOf(c), pod.id, action, {
         overBudget: action === "start" && over_budget,
       });
@@ -62,6 +65,18 @@ export function podRoutes(
       await resolveAttention(deps, orgOf(c), askerOf(c), c.req.param("id"), request);
       return c.json({ id: c.req.param("id"), action: request.action });
     });
+}
+
+/** RunPod restarts only what runs. Where the pod is known to be stopped, RunPod's present word decides. */
+async function refuseStopped(
+  deps: PodDeps & { readonly refresher: Refresher },
+  org: Org,
+  pod: LivePod,
+): Promise<void> {
+  if (pod.status !== "EXITED") return;
+  await deps.refresher.refresh(org, { maxAgeMs: 2_000, timeoutMs: 8_000 });
+  if (podById(deps.db, pod.id)?.status !== "EXITED") return;
+  throw new AppError("conflict", "The pod is stopped, so there is nothing to restart; start it");
 }
 
 /** The `Idempotency-Key` header: 1 to 200 printable characters. */

@@ -1,4 +1,4 @@
-import { hasOpenTerminate, intentTouching } from "../../db/stores/intents.ts";
+import { actionTouching, hasOpenTerminate, type IntentAction } from "../../db/stores/intents.ts";
 import { orgById } from "../../db/stores/organizations.ts";
 import {
   markTerminated,
@@ -80,11 +80,18 @@ export function recordTerminated(deps: SeenDeps, row: PodRow, by: string, now: n
   meterReading(deps.db, before, null, now);
 }
 
+/** Which actions of ours explain a move. */
+const CAUSES: Readonly<Record<Move, readonly IntentAction[]>> = {
+  started: ["start", "restart", "create"],
+  restarted: ["start", "restart", "create"],
+  stopped: ["stop", "terminate"],
+  gone: ["terminate"],
+};
+
 /** A pod that moved although nobody asked for it here: in the audit, and told to whoever listens. */
 function noteMove(deps: SeenDeps, row: PodRow, move: Move, askedAt: number): void {
   const { db, clock } = deps;
-  // Nothing but a terminate makes a pod vanish.
-  if (intentTouching(db, row.id, (row.as_of ?? 0) - ACTION_SHOWS_MS, move === "gone" ? "terminate" : null)) return;
+  if (actionTouching(db, row.id, (row.as_of ?? 0) - ACTION_SHOWS_MS, CAUSES[move])) return;
   const now = clock.now();
   const did = move === "gone" ? "deleted or moved" : move;
   deps.audit.write({

@@ -1,9 +1,22 @@
 import { openAttention } from "../../db/stores/attention.ts";
-import { intentById, type IntentRow, isOpen, laterAction, openIntents, settleIntent } from "../../db/stores/intents.ts";
+import {
+  failingStop,
+  intentById,
+  type IntentRow,
+  isOpen,
+  lastIntent,
+  laterAction,
+  openIntents,
+  settleIntent,
+} from "../../db/stores/intents.ts";
 import { type Org, orgById } from "../../db/stores/organizations.ts";
-import { incarnationSince, type LivePod, markFailed, podById } from "../../db/stores/pods.ts";
+import { incarnationSince, type LivePod, markFailed, podById, type PodRow } from "../../db/stores/pods.ts";
+import { resumeSessions } from "../../db/stores/sessions.ts";
+import { atMost } from "../at_most.ts";
 import { AppError, type ErrorCode } from "../errors.ts";
+import { callerId, isSystemId } from "../identity/callers.ts";
 import { describeError } from "../log.ts";
+import { createOrgTurns, type OrgTurns } from "../org_turns.ts";
 import type { RunpodPod } from "../runpod/client.ts";
 import { RunpodError } from "../runpod/errors.ts";
 import { type Actions, isAsWanted } from "./act.ts";
@@ -18,7 +31,7 @@ import { lacksGpu } from "./gpu_count.ts";
 export type Settlement =
   | { readonly kind: "done" }
   | { readonly kind: "failed"; readonly why: string }
-  /** Stop and terminate can be repeated without harm, and an officer asked for them just now: they are finished. */
+  /** Stop and terminate can be repeated without harm, and somebody asked for them just now: they are finished. */
   | { readonly kind: "repeat" }
   /** A start that came up without its GPU is stopped again. */
   | { readonly kind: "no_gpu" }
@@ -26,11 +39,12 @@ export type Settlement =
 
 /**
  * Decides about an open action. `pod` is what RunPod says now, null when it does not have the pod. Nothing that could
- * cost money is ever repeated: a start or restart that did not happen is reported as not done.
+ * cost money is ever repeated: a start or restart that did not happen is reported as not done. Nor is a stop that a rule
+ * of the server asked for: the pod may be kept up on purpose by now, so the rule decides anew.
  */
 export function decideSettlement(
   now: number,
-  intent: Pick<IntentRow, "action" | "asked_at" | "sent_at">,
+  intent: Pick<IntentRow, "action" | "asked_at" | "asked_by" | "sent_at">,
   pod: RunpodPod | null,
   row: Pick<LivePod, "created_at" | "config">,
   timings: Pick<PodTimings, "finishWithinMs" | "freshPodMs" | "settleWindowMs">,
@@ -51,8 +65,14 @@ export function decideSettlement(
   if (action === "start") {
     return mayStillShow ? { kind: "wait" } : { kind: "failed", why: "RunPod does not show that the pod was started" };
   }
+  if (isStopByRule(intent)) return { kind: "failed", why: "The stop did not happen; its rule decides anew" };
   if (now - intent.asked_at <= timings.finishWithinMs) return { kind: "repeat" };
   return { kind: "failed", why: `The ${action} did not happen. The pod may still run and cost money` };
+}
+
+/** A stop by one of the server's own rules, which ask again by themselves as long as they hold. */
+function isStopByRule(intent: Pick<IntentRow, "action" | "asked_by">): boolean {
+  return intent.action === "stop" && isSystemId(intent.asked_by);
 }
 
 /**
@@ -80,34 +100,66 @@ export function settleDelay(ageMs: number): number {
   return Math.min(60_000, Math.max(2_000, ageMs / 10));
 }
 
+/** Pods of one org that are looked after at the same time. */
+const AT_ONCE = 4;
+
+const SCHEDULE = callerId({ kind: "system", rule: "schedule" });
+
+export interface SettlerDeps extends PodDeps {
+  readonly refresher: Refresher;
+  readonly actions: Actions;
+  /** Lets the schedule look at once, because a step of its own turned out to be done. */
+  readonly poke: () => void;
+}
+
 /**
- * Makes the turn over all open intents. Creates are adopted by the list (`applyList`); actions are settled by reading
- * their pod. Intents that a request is handling at this moment are left to it.
+ * Makes the turns over all open intents, of each org by itself. Creates are adopted by the list (`applyList`); actions are
+ * settled by reading their pod, stops and terminates first. Intents that a request is handling at this moment are left to
+ * it.
  */
-export function createSettler(
-  deps: PodDeps & { readonly refresher: Refresher; readonly actions: Actions },
-): () => Promise<void> {
+export function createSettler(deps: SettlerDeps): OrgTurns {
   const { db, clock } = deps;
   const looked = new Map<string, number>();
-  return async () => {
-    closeNeverSent(deps);
-    const open = openIntents(db).filter((intent) => !deps.inFlight.has(intent.id));
-    for (const id of looked.keys()) if (!open.some((intent) => intent.id === id)) looked.delete(id);
-    for (const intent of open) {
-      const now = clock.now();
-      if (now - (looked.get(intent.id) ?? 0) < settleDelay(now - intent.asked_at)) continue;
-      looked.set(intent.id, now);
-      const org = orgById(db, intent.org_id);
-      if (org === undefined) continue;
-      try {
-        if (intent.action === "create") await deps.refresher.refresh(org, { maxAgeMs: 1_000, timeoutMs: 10_000 });
-        else await deps.actions.exclusive(intent.pod_id, () => settleOne(deps, org, intent));
-      } catch (error) {
-        // A stop behind it must not wait for this one.
-        deps.log.error("An open intent could not be looked after", { intent: intent.id, error: describeError(error) });
-      }
+  const lookAt = async (org: Org, intent: IntentRow) => {
+    const now = clock.now();
+    if (now - (looked.get(intent.id) ?? 0) < settleDelay(now - intent.asked_at)) return;
+    looked.set(intent.id, now);
+    try {
+      if (intent.action === "create") await deps.refresher.refresh(org, { maxAgeMs: 1_000, timeoutMs: 10_000 });
+      else await deps.actions.exclusive(intent.pod_id, () => settleOne(deps, org, intent));
+    } catch (error) {
+      // A stop behind it must not wait for this one.
+      deps.log.error("An open intent could not be looked after", { intent: intent.id, error: describeError(error) });
     }
+    if (intent.asked_by === SCHEDULE && intentById(db, intent.id)?.state === "done") deps.poke();
   };
+  const turnOf = async (orgId: number) => {
+    const org = orgById(db, orgId);
+    if (org === undefined) return;
+    const byPod = Map.groupBy(inOrder(unhandled(deps, orgId)), (intent) => intent.pod_id);
+    await atMost(AT_ONCE, [...byPod.values()], async (intents) => {
+      for (const intent of intents) await lookAt(org, intent);
+    });
+  };
+  const orgIds = () => {
+    closeNeverSent(deps);
+    const open = unhandled(deps);
+    const ids = new Set(open.map((intent) => intent.id));
+    for (const id of looked.keys()) if (!ids.has(id)) looked.delete(id);
+    return new Set(open.map((intent) => intent.org_id));
+  };
+  return createOrgTurns("settle", orgIds, turnOf, deps.log);
+}
+
+/** Open intents, of one org or of all, that no request handles. */
+function unhandled(deps: PodDeps, orgId?: number): IntentRow[] {
+  return openIntents(deps.db, orgId).filter((intent) => !deps.inFlight.has(intent.id));
+}
+
+/** What ends a pod's costs comes first, and the older before the newer. */
+function inOrder(intents: readonly IntentRow[]): IntentRow[] {
+  const endsCosts = (intent: IntentRow) => intent.action === "stop" || intent.action === "terminate";
+  return [...intents.filter(endsCosts), ...intents.filter((intent) => !endsCosts(intent))];
 }
 
 /** A stop or terminate is not finished by itself once something else was asked of the pod. */
@@ -125,7 +177,10 @@ async function settleOne(deps: PodDeps, org: Org, intent: IntentRow): Promise<vo
   const { db, clock } = deps;
   if (!isOpen(intentById(db, intent.id))) return;
   const row = podById(db, intent.pod_id);
-  if (row === undefined || row.runpod_id === null || row.state !== "live") {
+  // A pod that took the place of another one can be terminated before the other is: that one is still looked after.
+  const isOver = row === undefined || row.runpod_id === null ||
+    row.state !== "live" && (intent.runpod_id === null || intent.runpod_id === row.runpod_id);
+  if (isOver) {
     return finish(deps, intent, { state: "done", code: "ok", text: "" }, clock.now());
   }
   const runpodId = intent.runpod_id ?? row.runpod_id;
@@ -204,8 +259,11 @@ function finish(
     if (outcome.state === "done" && intent.action !== "create" && pod !== undefined && isPresent) {
       const { actor = null } = JSON.parse(intent.request) as { actor?: string };
       raiseAction(db, pod, intent.action, { actor, intentId: intent.id }, now);
+      const isLast = lastIntent(db, pod.id, "stop")?.id === intent.id;
+      if (intent.action === "stop" && intent.asked_by === SCHEDULE && isLast) resumeSessions(db, pod.id, now);
     }
-    if (outcome.state === "failed" && intent.action !== "create") {
+    if (outcome.state === "failed" && isStopByRule(intent)) tellOfLasting(deps, intent, pod, now);
+    else if (outcome.state === "failed" && intent.action !== "create") {
       openAttention(db, {
         id: crypto.randomUUID(),
         orgId: intent.org_id,
@@ -226,4 +284,23 @@ function finish(
       }, now);
     }
   });
+}
+
+/** A stop that its rule asks for again and again is told once, when that has gone on for as long as others are repeated. */
+function tellOfLasting({ db, timings }: PodDeps, intent: IntentRow, pod: PodRow | undefined, now: number): void {
+  const first = failingStop(db, intent.pod_id) ?? intent;
+  if (now - first.asked_at <= timings.finishWithinMs) return;
+  raise(db, {
+    orgId: intent.org_id,
+    kind: "pod.failed",
+    podId: intent.pod_id,
+    runpodId: intent.runpod_id,
+    subject: pod?.name ?? null,
+    actor: (JSON.parse(intent.request) as { actor?: string }).actor ?? null,
+    details: {
+      error: "The stop does not happen, although it is asked for again and again. The pod may still run and cost money",
+      action: "stop",
+    },
+    onceKey: `failing_stop:${first.id}`,
+  }, now);
 }

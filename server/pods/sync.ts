@@ -1,12 +1,21 @@
 import { closeAttention, openAttention, openAttentionRows, wasForgotten } from "../../db/stores/attention.ts";
 import { type IntentRow, openIntents } from "../../db/stores/intents.ts";
 import type { Org } from "../../db/stores/organizations.ts";
-import { incarnationKnown, incarnationSince, livePods, podById, reviveTerminated } from "../../db/stores/pods.ts";
+import {
+  incarnationKnown,
+  incarnationSince,
+  isLatestIncarnation,
+  isPresentIncarnation,
+  livePods,
+  podById,
+  reviveTerminated,
+} from "../../db/stores/pods.ts";
 import type { RunpodPod } from "../runpod/client.ts";
 import { adoptCreated } from "./adopt.ts";
 import { raise } from "../events/raise.ts";
 import type { PodDeps } from "./deps.ts";
 import { requestOf } from "./replace.ts";
+import { isUp } from "./moves.ts";
 import { recordAnswer, recordMissing } from "./seen.ts";
 import { createStandstill } from "./standstill.ts";
 
@@ -50,6 +59,7 @@ export function applyList(deps: PodDeps, org: Org, list: readonly RunpodPod[], a
       if (ours.has(pod.id)) continue;
       if (incarnationKnown(db, pod.id)) {
         noteUnfinishedTerminate(deps, org, pod, askedAt);
+        if (isLeftBehind(deps, org, pod)) noteOrphan(deps, org, pod);
         continue;
       }
       if (!carriesOurKey(pod, caLine)) continue;
@@ -61,12 +71,21 @@ export function applyList(deps: PodDeps, org: Org, list: readonly RunpodPod[], a
   });
 }
 
+/**
+ * Is this an earlier RunPod pod of one of ours, which nobody is terminating any more? It costs money and no list of ours
+ * shows it.
+ */
+function isLeftBehind(deps: PodDeps, org: Org, pod: RunpodPod): boolean {
+  if (pod.status === "TERMINATED" || isLatestIncarnation(deps.db, pod.id)) return false;
+  return !openIntents(deps.db, org.id).some((one) => one.runpod_id === pod.id && one.action === "terminate");
+}
+
 /** A stray pod that RunPod no longer has, or that is in our list by now, needs nobody's attention. */
 function closeSettledOrphans(deps: PodDeps, org: Org, byId: ReadonlyMap<string, RunpodPod>): void {
   for (const row of openAttentionRows(deps.db, org.id)) {
     if (row.kind !== "orphan" || row.runpod_id === null) continue;
     const isThere = byId.get(row.runpod_id)?.status !== "TERMINATED" && byId.has(row.runpod_id);
-    if (isThere && !incarnationKnown(deps.db, row.runpod_id)) continue;
+    if (isThere && !isPresentIncarnation(deps.db, row.runpod_id)) continue;
     closeAttention(deps.db, row.id, "server", isThere ? "in the list" : "gone", deps.clock.now());
   }
 }
@@ -75,9 +94,9 @@ function createOf(deps: PodDeps, creates: readonly IntentRow[], pod: RunpodPod):
   return creates.find((intent) => {
     const row = podById(deps.db, intent.pod_id);
     const { replaces, runpod_name } = requestOf(intent);
-    return replaces === undefined
-      ? row?.state === "creating" && row.runpod_name === pod.name
-      : row?.state === "live" && runpod_name === pod.name;
+    if (replaces === undefined) return row?.state === "creating" && row.runpod_name === pod.name;
+    // A fresh pod that shows up late must not take the place of an old one that runs by now: officers decide.
+    return row?.state === "live" && runpod_name === pod.name && !isUp(row.status);
   });
 }
 

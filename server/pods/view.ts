@@ -3,6 +3,7 @@ import type { Org } from "../../db/stores/organizations.ts";
 import { allowedUsersByPod, type LivePod } from "../../db/stores/pods.ts";
 import { standingReader } from "../auto_stop/load.ts";
 import type { Standing } from "../auto_stop/planned.ts";
+import { keptUntil } from "../auto_stop/rules.ts";
 import { isoTime } from "../clock.ts";
 import { type Planned, plannedOf } from "../schedule/planned.ts";
 import type { MonthCosts } from "../spend/month_costs.ts";
@@ -84,7 +85,7 @@ export function podViewer(deps: ViewDeps, org: Org, now: number): PodViewer {
   const costs = deps.monthCosts(org.id, now);
   const standing = standingReader(deps, org, now);
   return (pod, stale) => ({
-    ...stateOf(pod, stale),
+    ...stateOf(pod, stale, now),
     allowed_users: allowed.get(pod.id) ?? [],
     next_session: planned(pod.id).next_session,
     cost_this_month: costs.get(pod.id) ?? 0,
@@ -95,6 +96,7 @@ export function podViewer(deps: ViewDeps, org: Org, now: number): PodViewer {
 function stateOf(
   pod: LivePod,
   stale: boolean,
+  now: number,
 ): Omit<PodView, "allowed_users" | "next_session" | "cost_this_month" | keyof Standing> {
   const thisStart = pod.start_key !== null && pod.status === "RUNNING" ? pod.start_key : null;
   const reached = thisStart !== null && pod.reachable_start === thisStart && pod.unreachable_reason === null;
@@ -117,7 +119,7 @@ function stateOf(
     started_at: timeOrNull(pod.started_at),
     auto_stop_after_minutes: pod.auto_stop_after_minutes,
     max_run_hours: pod.max_run_hours,
-    keep_until: timeOrNull(pod.keep_until),
+    keep_until: timeOrNull(keptUntil(now, pod)),
     up_since: timeOrNull(pod.up_since),
     status_why: pod.status_why,
     status_since: timeOrNull(pod.status_since),

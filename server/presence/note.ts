@@ -16,7 +16,10 @@ export function notePresence(db: Database, podId: string, presence: Presence, at
   db.tx(() => {
     const row = podById(db, podId);
     if (row === undefined) return;
-    if (presence.state === "unknown") return storePresenceError(db, podId, presence.reason);
+    if (presence.state === "unknown") {
+      // A time ahead of the clock is left from a clock that was wrong.
+      return storePresenceError(db, podId, presence.reason, Math.min(row.presence_failing_since ?? at, at));
+    }
     storePresence(db, podId, at, unbroken(row.presence_at, row.presence_since, at, PRESENCE_GAP_MS));
     if (isSomebodyOn(presence)) storeActive(db, podId, whoWasOn(presence), at);
     else forgetFuture(db, row, at);

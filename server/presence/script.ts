@@ -3,9 +3,14 @@ export const WALK_MS = 5_000;
 export const WALK_BYTES = 200_000;
 /** The exit code of a pod whose image has no login program. */
 export const NO_LOGIN_PROGRAM = 3;
+/** The exit code of a pod with more processes of root, and children of those, than are walked. */
+export const TOO_MANY_PROCESSES = 4;
+export const MOST_PROCESSES = 5_000;
+/** So many lines of each kind are printed: what they may fill together is less than `WALK_BYTES`. */
+const MOST_LINES = 500;
 
 /**
- * Walks the processes of a pod, as root over the backend's connection, and prints one line each for
+ * Walks the processes of root on a pod, as root over the backend's connection, and prints one line each for
  *
  *     own <pid>                               a process of the connection that asks
  *     ssh <pid> <seconds> <title>             the process of one SSH connection after its login
@@ -16,13 +21,30 @@ export const NO_LOGIN_PROGRAM = 3;
  * Only processes whose real user is root count, because anybody can call a process of their own what they like: a member
  * cannot hide or rename one of root's. A `su` or shell counts below an SSH connection only; what outlives its connection
  * is work, not presence. A connection before its login has `[accepted]` in its title, or `[priv]` and a child
- * with `[net]`.
+ * with `[net]`, which runs as another user.
+ *
+ * `ps` is asked about root's processes and their children only (those of PID 1, where orphans end up, left out), and cuts
+ * their lines: how many processes members have, and with how long arguments, costs next to nothing.
  */
 export const WALK = `[ -x /usr/local/bin/godfather-login ] || exit ${NO_LOGIN_PROGRAM}
 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 LC_ALL=C
-export PATH LC_ALL
-ps -ww -eo pid=,ppid=,ruid=,etimes=,tty=,args= | awk -v self="$$" '
+COLUMNS=400
+export PATH LC_ALL COLUMNS
+pids=$$
+count=0
+for folder in /proc/[0-9]*; do
+  [ -O "$folder" ] || continue
+  pid=\${folder#/proc/}
+  children=
+  [ "$pid" = 1 ] || { read -r children <"$folder/task/$pid/children"; } 2>/dev/null
+  for one in $pid $children; do
+    count=$((count + 1))
+    pids=$pids,$one
+  done
+  [ "$count" -le ${MOST_PROCESSES} ] || exit ${TOO_MANY_PROCESSES}
+done
+ps -o pid=,ppid=,ruid=,etimes=,tty=,args= -p "$pids" | awk -v self="$$" '
 function below_ssh(pid, steps) {
   for (steps = 0; steps < 100 && pid in parent; steps++) {
     if (pid in connection) return 1
@@ -30,9 +52,12 @@ function below_ssh(pid, steps) {
   }
   return 0
 }
+function ssh(pid) {
+  print "ssh", pid, seconds[pid], substr(connection[pid], index(connection[pid], " ") + 1)
+}
 match($0, /^ *[0-9]+ +[0-9]+ +[0-9]+ +[0-9]+ +[^ ]+ +/) {
   count++
-  args = substr($0, RLENGTH + 1, 160)
+  args = substr($0, RLENGTH + 1, 120)
   parent[$1] = $2
   if (args ~ /^sshd[-a-z]*: .*\\[net\\]/) before_login[$2] = 1
   if ($3 != 0) next
@@ -48,14 +73,20 @@ match($0, /^ *[0-9]+ +[0-9]+ +[0-9]+ +[0-9]+ +[^ ]+ +/) {
 END {
   for (pid = self; pid in parent && steps < 100; pid = parent[pid]) {
     print "own", pid
+    own[pid] = 1
+    if (pid in connection) ssh(pid)
     steps++
   }
   for (pid in connection) {
-    if (connection[pid] ~ /\\[priv\\]$/ && pid in before_login) continue
-    print "ssh", pid, seconds[pid], substr(connection[pid], index(connection[pid], " ") + 1)
+    if (pid in own || connection[pid] ~ /\\[priv\\]$/ && pid in before_login) continue
+    if (++lines["ssh"] <= ${MOST_LINES}) ssh(pid)
   }
-  for (pid in member) if (below_ssh(pid)) print "member", pid, seconds[pid], tty[pid], member[pid]
-  for (pid in officer) if (below_ssh(pid)) print "officer", pid, seconds[pid], tty[pid]
+  for (pid in member) {
+    if (below_ssh(pid) && ++lines["member"] <= ${MOST_LINES}) print "member", pid, seconds[pid], tty[pid], member[pid]
+  }
+  for (pid in officer) {
+    if (below_ssh(pid) && ++lines["officer"] <= ${MOST_LINES}) print "officer", pid, seconds[pid], tty[pid]
+  }
   print "end", count + 0
 }' | while read -r kind pid rest; do
   if [ "$kind" = officer ]; then

@@ -26,8 +26,10 @@ export interface ScheduledPod {
   readonly upSince: number | null;
   /** Something was asked of it whose outcome is not known yet. */
   readonly hasOpenAction: boolean;
-  /** When a fresh pod was asked for in its place, while it is not known whether RunPod made it. */
-  readonly lostCreateAt?: number | null;
+  /** Since when RunPod does not show it; null while it does. */
+  readonly missingSince: number | null;
+  /** It runs without the GPU it was made with. */
+  readonly lacksGpu: boolean;
   /** The last start that was asked for here; `isOurs`: by the schedule. */
   readonly lastStart: { readonly askedAt: number; readonly state: IntentState; readonly isOurs: boolean } | null;
 }
@@ -83,8 +85,12 @@ export function decide(
       marks: due.map((one) => over(one, now, wasStarted(one, pod), TERMINATED)),
     };
   }
-  if (pod.status === "GONE") return { step: null, marks: due.map((one) => failed(one, now, GONE)) };
-  if (pod.hasOpenAction) return { step: null, marks: givenUp(now, due, pod) };
+  if (pod.status === "GONE") {
+    // Lists have left pods out for some seconds: a session is not ended for that.
+    if (pod.missingSince !== null && now - pod.missingSince < GONE_FOR_SURE_MS) return NOTHING;
+    return { step: null, marks: due.map((one) => failed(one, now, GONE)) };
+  }
+  if (pod.hasOpenAction) return NOTHING;
   const active = due.filter((one) => one.stop_at > now);
   const ended = due.filter((one) => one.stop_at <= now);
   return active.length > 0 ? decideOpen(now, active, ended, pod, limits) : decideEnded(now, ended, pod, timings);
@@ -95,15 +101,8 @@ const GONE =
   "RunPod no longer has the pod: it was deleted or moved outside orgpods. Create or adopt a pod and add the " +
   "session there";
 
-/** A create that RunPod does not show within this time is for officers to look after. */
-const SEARCH_MS = 15 * MINUTE;
-
-/** Sessions that are over while nobody knows whether a fresh pod was made for them: that can stay so for ever. */
-function givenUp(now: number, due: readonly SessionRow[], pod: ScheduledPod): Mark[] {
-  const askedAt = pod.lostCreateAt ?? null;
-  if (askedAt === null || now - askedAt < SEARCH_MS || isUp(pod.status)) return [];
-  return due.filter((one) => one.stop_at <= now).map((one) => over(one, now, wasStarted(one, pod), null));
-}
+/** A pod that RunPod has not shown for this long does not come back. */
+const GONE_FOR_SURE_MS = 5 * MINUTE;
 
 /** Some window is open, or begins within the lead. */
 function decideOpen(
@@ -123,6 +122,11 @@ function decideOpen(
     .map((one) => ({ id: one.id, change: { state: "running" as const } }));
   if (waiting.length === 0) return { step: null, marks: [...closing, ...running] };
 
+  if (pod.isFresh && pod.lacksGpu && waiting.length === active.length) {
+    // It bills for nothing: it is stopped, and started again by a later turn.
+    const { marks } = trouble(now, waiting, [...closing, ...running], NO_GPU);
+    return { step: { action: "stop", sessions: [], ran: [], overBudget: false }, marks };
+  }
   if (isUp(pod.status) && pod.isFresh) {
     const marks = waiting.map((one) => ({ id: one.id, change: startedChange(now, pod.status) }));
     return { step: null, marks: [...closing, ...running, ...marks] };
@@ -143,6 +147,7 @@ function decideOpen(
   };
 }
 
+const NO_GPU = "The pod runs without its GPU, because its host has no free one, so it is stopped again";
 const NOT_HEARD = "RunPod could not be reached, so it is not known whether the pod runs";
 const COMPUTE_OFF = "Compute is switched off for this organization, so the pod was not started";
 const OVER_BUDGET =
@@ -213,7 +218,8 @@ export function startedChange(now: number, status: string | null): SessionChange
 export function over(session: SessionRow, now: number, ran: boolean, why: string | null): Mark {
   if (ran) {
     const late = session.started === 1 ? {} : { started: 1, started_at: session.starting_at };
-    return { id: session.id, change: { ...late, finished: 1, finished_at: now, state: "done", failing_since: null } };
+    const noFailure = { error: null, error_at: null, failing_since: null };
+    return { id: session.id, change: { ...late, ...noFailure, finished: 1, finished_at: now, state: "done" } };
   }
   const error = session.error ?? why;
   if (error !== null) return failed(session, now, error);

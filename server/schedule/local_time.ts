@@ -34,6 +34,26 @@ export function instantOf(local: LocalTime, zone: string): number {
   return earlier.getTimeZoneTransition("next")!.epochMilliseconds;
 }
 
+/** Says what becomes of a local time that the clocks of a zone skip; null for any other. */
+export function skipped(local: LocalTime, zone: string): string | null {
+  const at = localTimeAt(instantOf(local, zone), zone);
+  if (at.equals(local)) return null;
+  const time = (one: LocalTime) => one.toPlainTime().toString({ smallestUnit: "minute" });
+  return `The clocks of ${zone} skip ${time(local)} on ${local.toPlainDate()}: ${time(at)} is taken in its place`;
+}
+
+/** Zones whose names are read as those of a place, and that are one offset all year. */
+const FIXED: Readonly<Record<string, string>> = {
+  EST: "America/New_York",
+  MST: "America/Denver, or America/Phoenix for Arizona",
+};
+
+/** Says that a zone has no summer time although its name may be meant to; null for any other. */
+export function withoutSummerTime(zone: string): string | null {
+  const place = Object.hasOwn(FIXED, zone) ? FIXED[zone]! : null;
+  return place === null ? null : `${zone} has no summer time; use ${place}`;
+}
+
 /** Reads `2026-09-03 18:00` (or with `T`, or with seconds) as a local time; null when it is none. */
 export function readLocalTime(text: string): LocalTime | null {
   if (!/^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?$/.test(text)) return null;

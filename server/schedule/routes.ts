@@ -7,11 +7,18 @@ import type { Schedule } from "./turn.ts";
 
 /** What the schedule did last, and whether it runs at all, under `/api/compute/<org>`. */
 export function scheduleRoutes(
-  deps: { readonly schedule: Schedule; readonly pause: Pause; readonly guards: Guards },
+  deps: {
+    readonly schedule: Schedule;
+    readonly pause: Pause;
+    readonly guards: Guards;
+    /** False where a command opened the database by itself: then nothing looks. */
+    readonly isScheduling: () => boolean;
+  },
 ) {
   return new Hono<Env>().get("/schedule", deps.guards.officer, (c) => {
     const run = deps.schedule.lastRun(orgOf(c).id);
     return c.json({
+      running: deps.isScheduling(),
       paused: deps.pause.reason(),
       last_run: run === null ? null : {
         at: isoTime(run.at),

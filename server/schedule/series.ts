@@ -1,5 +1,5 @@
 import { AppError, shown } from "../errors.ts";
-import { instantOf, localTimeAt, zoneNamed } from "./local_time.ts";
+import { instantOf, localTimeAt, skipped, withoutSummerTime, zoneNamed } from "./local_time.ts";
 import { LONGEST_MS, type Repeat } from "./session_rules.ts";
 
 /** From when until when a pod must run; milliseconds UTC. */
@@ -8,13 +8,20 @@ export interface Window {
   readonly stopAt: number;
 }
 
+/** The windows of a series, and what its officer may not have meant. */
+export interface Series {
+  readonly windows: Window[];
+  readonly warnings: string[];
+}
+
 /**
  * The windows of a series, the first as it was sent. "Thursdays 18:00 to 20:00" keeps both times on the wall, so that a
  * session over a change of the clocks is shorter or longer by that change. Only where nothing of it would be left (it
- * lies in a gap) does it keep its length. Throws `invalid_request` for an unknown zone, and for a session that
- * would be longer than 24 hours because the clocks are put back in it.
+ * lies in a gap) does it keep its length. A time that the clocks skip is warned of, and so is a zone that is one offset all
+ * year. Throws `invalid_request` for an unknown zone, and for a session that would be longer than 24 hours because the
+ * clocks are put back in it.
  */
-export function seriesOf(first: Window, repeat: Repeat): Window[] {
+export function seriesOf(first: Window, repeat: Repeat): Series {
   const zone = zoneNamed(repeat.timeZone);
   if (zone === null) {
     throw new AppError(
@@ -26,6 +33,7 @@ export function seriesOf(first: Window, repeat: Repeat): Window[] {
   const start = localTimeAt(first.startAt, zone);
   const stop = localTimeAt(first.stopAt, zone);
   const windows = [first];
+  const warnings = [withoutSummerTime(zone)];
   for (let n = 1; n < repeat.count; n++) {
     const later = { weeks: n * repeat.everyWeeks };
     const startAt = instantOf(start.add(later), zone);
@@ -39,6 +47,7 @@ export function seriesOf(first: Window, repeat: Repeat): Window[] {
       );
     }
     windows.push({ startAt, stopAt });
+    warnings.push(skipped(start.add(later), zone), skipped(stop.add(later), zone));
   }
-  return windows;
+  return { windows, warnings: warnings.filter((warning) => warning !== null) };
 }

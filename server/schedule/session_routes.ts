@@ -9,9 +9,10 @@ import { json, query } from "../http/body.ts";
 import { type Env, orgOf } from "../http/env.ts";
 import type { Guards } from "../http/guards.ts";
 import { findPod } from "../pods/list.ts";
+import { removeSessions } from "./remove.ts";
 import { extendSchema, newSessionSchema, NO_CHANGE, NO_SESSION, sessionChangeSchema, timeOf } from "./session_rules.ts";
 import { sessionView } from "./session_view.ts";
-import { addSessions, changeSession, extendSession, removeSession, type SessionDeps, sessionOf } from "./sessions.ts";
+import { addSessions, changeSession, extendSession, type SessionDeps, sessionOf } from "./sessions.ts";
 
 const STATES = ["scheduled", "starting", "running", "done", "missed", "failed"] as const;
 const LIMIT = "limit must be a whole number from 1 to 500";
@@ -25,6 +26,10 @@ const orgPage = z.looseObject({
   to: z.string().optional(),
   state: z.enum(STATES, `state must be one of ${STATES.join(", ")}`).optional(),
   limit: wholeText(1, 500, LIMIT).default(100),
+});
+
+const removeQuery = z.looseObject({
+  series: z.enum(["true", "false"], "series must be true or false").optional(),
 });
 
 /** How far the sessions of an org go back when nobody says. */
@@ -67,10 +72,14 @@ export function sessionRoutes(deps: SessionDeps & { readonly guards: Guards }) {
     })
     .post("/pods/:id/sessions", officer, json(newSessionSchema, { notAnObject: NO_SESSION }), async (c) => {
       const body = c.req.valid("json");
-      const { pod, sessions } = await addSessions(deps, orgOf(c), askerOf(c), c.req.param("id"), body);
+      const { pod, sessions, warnings } = await addSessions(deps, orgOf(c), askerOf(c), c.req.param("id"), body);
       const views = sessions.map((session) => sessionView(session, pod));
       const first = views[0]!;
-      return c.json(body.repeat === undefined ? { session: first } : { session: first, sessions: views }, 201);
+      return c.json({
+        session: first,
+        ...(body.repeat === undefined ? {} : { sessions: views }),
+        ...(warnings.length === 0 ? {} : { warnings }),
+      }, 201);
     })
     .get("/pods/:id/sessions/:session", officer, (c) => {
       const id = sessionId(c.req.param("session"));
@@ -82,10 +91,11 @@ export function sessionRoutes(deps: SessionDeps & { readonly guards: Guards }) {
       const body = c.req.valid("json");
       return c.json(view(await changeSession(deps, orgOf(c), askerOf(c), c.req.param("id"), id, body)));
     })
-    .delete("/pods/:id/sessions/:session", officer, async (c) => {
+    .delete("/pods/:id/sessions/:session", officer, query(removeQuery), async (c) => {
       const id = sessionId(c.req.param("session"));
-      await removeSession(deps, orgOf(c), askerOf(c), c.req.param("id"), id);
-      return c.json({ deleted: id });
+      const series = c.req.valid("query").series === "true";
+      const ids = await removeSessions(deps, orgOf(c), askerOf(c), c.req.param("id"), id, { series });
+      return c.json({ deleted: id, ...(series ? { sessions: ids } : {}) });
     })
     .post(
       "/pods/:id/sessions/:session/extend",

@@ -40,11 +40,13 @@ const fields = {
   on_gpu_taken: z.custom<OnGpuTaken>().optional(),
 };
 const repeatBody = z.custom<{ every_weeks: number; count: number; time_zone: string }>();
+const NOT_A_TIME = "must be an ISO 8601 time with a timezone";
+const wantedTime = (name: string) => z.custom<string>((value) => value !== undefined, `${name} ${NOT_A_TIME}`);
 
 /** Body of `POST /pods/<id>/sessions`. */
 export const newSessionSchema = z.strictObject({
-  start_at: z.custom<string>(),
-  stop_at: z.custom<string>(),
+  start_at: wantedTime("start_at"),
+  stop_at: wantedTime("stop_at"),
   ...fields,
   repeat: repeatBody.optional(),
 });
@@ -119,9 +121,7 @@ export function timeOf(name: string, value: unknown): number {
   const read = readIsoTime(value);
   if (read.kind === "time") return read.ms;
   throw refuse(
-    read.kind === "no_zone"
-      ? `${name} needs a timezone, such as -07:00 or Z`
-      : `${name} must be an ISO 8601 time with a timezone`,
+    read.kind === "no_zone" ? `${name} needs a timezone, such as -07:00 or Z` : `${name} ${NOT_A_TIME}`,
   );
 }
 

@@ -5,8 +5,8 @@ import type { Org } from "../../db/stores/organizations.ts";
 import type { LivePod } from "../../db/stores/pods.ts";
 import {
   countOpenSessions,
-  deleteSession,
   insertSession,
+  openSessions,
   sessionById,
   type SessionChange,
   type SessionRow,
@@ -14,7 +14,7 @@ import {
 } from "../../db/stores/sessions.ts";
 import { actorOf, type Audit } from "../audit/write.ts";
 import { type Clock, isoTime, MINUTE } from "../clock.ts";
-import { AppError } from "../errors.ts";
+import { AppError, shown } from "../errors.ts";
 import { type Asker, discordIdOf } from "../identity/callers.ts";
 import { lazily } from "../lazily.ts";
 import type { Actions } from "../pods/act.ts";
@@ -52,10 +52,12 @@ export async function addSessions(
   asker: Asker,
   runpodId: string,
   body: z.output<typeof newSessionSchema>,
-): Promise<{ pod: LivePod; sessions: SessionRow[] }> {
+): Promise<{ pod: LivePod; sessions: SessionRow[]; warnings: string[] }> {
   const { db, clock } = deps;
   const wanted = checkNewSession(body, clock.now());
-  const windows = wanted.repeat === null ? [wanted] : (await loadSeries()).seriesOf(wanted, wanted.repeat);
+  const { windows, warnings } = wanted.repeat === null
+    ? { windows: [wanted], warnings: [] }
+    : (await loadSeries()).seriesOf(wanted, wanted.repeat);
   const added = db.tx(() => {
     const pod = findPod(deps, org, runpodId);
     refuseGone(pod);
@@ -72,10 +74,11 @@ export async function addSessions(
       onGpuTaken: wanted.onGpuTaken,
       createdBy: discordIdOf(asker.caller),
     };
+    const twice = warningsOfTwice(openSessions(db, pod.id), windows);
     const sessions = windows.map(({ startAt, stopAt }) =>
       insertSession(db, { ...shared, startAt, stopAt }, clock.now())
     );
-    audit(deps, org, asker, pod, 201, {
+    auditSessions(deps, org, asker, pod, 201, {
       sessions: sessions.map(timesOf),
       title: wanted.title,
       over_budget: wanted.overBudget,
@@ -86,10 +89,21 @@ export async function addSessions(
         time_zone: wanted.repeat.timeZone,
       }),
     });
-    return { pod, sessions };
+    return { pod, sessions, warnings: [...warnings, ...twice] };
   });
   deps.poke();
   return added;
+}
+
+/** Two sessions at the same times are allowed, and mostly a slip: a command that was sent again. */
+function warningsOfTwice(
+  open: readonly SessionRow[],
+  windows: readonly { readonly startAt: number; readonly stopAt: number }[],
+): string[] {
+  const twice = open.filter((one) => windows.some((it) => it.startAt === one.start_at && it.stopAt === one.stop_at));
+  if (twice.length === 0) return [];
+  const [what, which] = twice.length === 1 ? ["a session", "session"] : [`${twice.length} sessions`, "sessions"];
+  return [`The pod has ${what} at these times already: ${which} ${twice.map((one) => one.id).join(", ")}`];
 }
 
 /**
@@ -112,7 +126,11 @@ export async function changeSession(
     const change = { ...wanted, ...forgottenBy(deps.db, pod, session, wanted) };
     updateSession(deps.db, session.id, change);
     const changed = sessionById(deps.db, pod.id, session.id)!;
-    audit(deps, org, asker, pod, 200, { sessions: [timesOf(changed)], before: timesOf(session), changed: wanted });
+    auditSessions(deps, org, asker, pod, 200, {
+      sessions: [timesOf(changed)],
+      before: timesOf(session),
+      changed: wanted,
+    });
     return { pod, session: changed };
   });
 }
@@ -121,10 +139,13 @@ export async function changeSession(
 function forgottenBy(db: Database, pod: LivePod, session: SessionRow, change: SessionChange): SessionChange {
   const noFailure = { error: null, error_at: null, failing_since: null };
   if (change.start_at !== undefined && change.start_at !== session.start_at) {
-    if (session.starting_at !== null && openIntentOf(db, pod.id) !== undefined) {
+    if (mayRunFor(db, pod, session)) {
       throw new AppError(
         "conflict",
-        "The pod is being started for the session, and it is not known yet whether it did; try again in some minutes",
+        openIntentOf(db, pod.id) === undefined
+          ? "The pod may have been started for the session, so its start_at cannot be changed; delete the session, which " +
+            "also stops the pod, and add a new one"
+          : "The pod is being started for the session, and it is not known yet whether it did; try again in some minutes",
       );
     }
     return { ...noFailure, state: "scheduled", starting_at: null };
@@ -147,9 +168,13 @@ export async function extendSession(
     refuseFinished(session);
     const now = clock.now();
     const stopAt = session.stop_at + minutes * MINUTE;
-    const refuse = (sentence: string) => new AppError("conflict", sentence);
+    const refuse = (sentence: string, hint?: string) =>
+      new AppError("conflict", sentence, hint === undefined ? {} : { hint });
     if (session.started === 0 && session.start_at > now) {
-      throw refuse("The session has not begun yet; change its stop_at instead");
+      throw refuse(
+        "The session has not begun yet; change its stop_at instead",
+        `orgpods session edit ${pod.runpod_id} ${session.id} --stop <time>`,
+      );
     }
     if (session.started === 0 && session.stop_at <= now) {
       throw refuse("The time of the session is over and it never started; add a new one");
@@ -169,42 +194,18 @@ export async function extendSession(
       ...(session.started === 1 ? { error: null, error_at: null, failing_since: null } : {}),
     });
     const changed = sessionById(db, pod.id, session.id)!;
-    audit(deps, org, asker, pod, 200, { sessions: [timesOf(changed)], before: timesOf(session), minutes, extended });
+    auditSessions(deps, org, asker, pod, 200, {
+      sessions: [timesOf(changed)],
+      before: timesOf(session),
+      minutes,
+      extended,
+    });
     return { pod, session: changed };
   });
 }
 
-/**
- * Takes a session away (contract section 8.5): one for which the pod was started ends now, and the next turn of the schedule
- * stops the pod; any other is removed.
- */
-export async function removeSession(
-  deps: SessionDeps,
-  org: Org,
-  asker: Asker,
-  runpodId: string,
-  id: number,
-): Promise<void> {
-  const { db, clock } = deps;
-  await deps.actions.exclusive(findPod(deps, org, runpodId).id, () => {
-    db.tx(() => {
-      const pod = findPod(deps, org, runpodId);
-      const session = sessionOf(db, pod, id);
-      const endsNow = session.finished === 0 && mayRunFor(db, pod, session);
-      if (!endsNow) deleteSession(db, id);
-      else updateSession(db, id, { started: 1, stop_at: Math.min(session.stop_at, clock.now()) });
-      audit(deps, org, asker, pod, 200, {
-        sessions: [timesOf(session)],
-        title: session.title,
-        deleted: endsNow ? "ends now" : "removed",
-      });
-    });
-    return Promise.resolve();
-  });
-}
-
 /** Did the schedule start the pod for this session, as far as it can be told? */
-function mayRunFor(db: Database, pod: LivePod, session: SessionRow): boolean {
+export function mayRunFor(db: Database, pod: LivePod, session: SessionRow): boolean {
   if (session.started === 1) return true;
   if (session.starting_at === null) return false;
   return !isDown(pod.status) || openIntentOf(db, pod.id) !== undefined;
@@ -213,7 +214,10 @@ function mayRunFor(db: Database, pod: LivePod, session: SessionRow): boolean {
 /** A session of a pod by its number in the path. Throws `session_not_found`. */
 export function sessionOf(db: Database, pod: LivePod, id: number): SessionRow {
   const session = sessionById(db, pod.id, id);
-  if (session === undefined) throw new AppError("session_not_found", "Session not found");
+  if (session === undefined) {
+    const hint = `The pod ${shown(pod.name)} has no session ${id}; numbers are in session list`;
+    throw new AppError("session_not_found", "Session not found", { hint });
+  }
   return session;
 }
 
@@ -263,13 +267,15 @@ function refuseLostFiles(pod: LivePod, onGpuTaken: string): void {
   );
 }
 
-const timesOf = ({ id, start_at, stop_at }: SessionRow) => ({
+/** A session as the audit names it. */
+export const timesOf = ({ id, start_at, stop_at }: SessionRow) => ({
   id,
   start_at: isoTime(start_at),
   stop_at: isoTime(stop_at),
 });
 
-function audit(
+/** Writes the audit row of a change of sessions. */
+export function auditSessions(
   deps: SessionDeps,
   org: Org,
   asker: Asker,

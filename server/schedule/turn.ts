@@ -1,15 +1,17 @@
-import { lastIntent, openIntentOf } from "../../db/stores/intents.ts";
-import { allOrgs, type Org } from "../../db/stores/organizations.ts";
+import { type IntentRow, lastIntent, openIntentOf, openIntentsOf } from "../../db/stores/intents.ts";
+import { allOrgs, type Org, orgById } from "../../db/stores/organizations.ts";
 import { podById, type PodRow } from "../../db/stores/pods.ts";
 import { dueSessions, openSessions, type SessionRow, updateSession } from "../../db/stores/sessions.ts";
 import { atMost } from "../at_most.ts";
-import { isoTime, SECOND } from "../clock.ts";
+import { isoTime, MINUTE, SECOND } from "../clock.ts";
 import { AppError, asClause } from "../errors.ts";
 import { raise } from "../events/raise.ts";
 import { type Asker, callerId } from "../identity/callers.ts";
 import { describeError } from "../log.ts";
+import { createOrgTurns, type OrgTurns } from "../org_turns.ts";
 import type { Act, Actions } from "../pods/act.ts";
 import type { PodDeps } from "../pods/deps.ts";
+import { wantedGpus } from "../pods/gpu_count.ts";
 import { isUp } from "../pods/moves.ts";
 import type { Refresher } from "../pods/refresh.ts";
 import type { Pause } from "./pause.ts";
@@ -46,10 +48,8 @@ export interface ScheduleDeps extends PodDeps {
 export type Replace = (org: Org, asker: Asker, podId: string, onDone: () => void) => Promise<void>;
 
 /** The job `compute.schedule`. */
-export interface Schedule {
-  /** One turn over all orgs; a call during a turn waits for it and then makes another one. */
-  turn(): Promise<void>;
-  /** The last turn of an org. */
+export interface Schedule extends OrgTurns {
+  /** The last turn of an org that has ended. */
   lastRun(orgId: number): ScheduleRun | null;
 }
 
@@ -62,40 +62,27 @@ const AT_ONCE = 8;
 const ASKER = { caller: { kind: "system", rule: "schedule" }, address: null, action: "compute.schedule" } as const;
 
 export function createSchedule(deps: ScheduleDeps): Schedule {
+  const { db, log } = deps;
   const runs = new Map<number, ScheduleRun>();
-  let running: Promise<void> | null = null;
-  let next: Promise<void> | null = null;
-
-  const turnNow = async () => {
-    await Promise.all(
-      allOrgs(deps.db).map(async (org) => {
-        try {
-          runs.set(org.id, await turnOf(deps, org));
-        } catch (error) {
-          deps.log.error("The schedule of an org failed", { org: org.prefix, error: describeError(error) });
-        }
-      }),
-    );
-    deps.pause.tell();
+  const tellOfPause = () => {
+    try {
+      deps.pause.tell();
+    } catch (error) {
+      // That it cannot be told, because the disk is full for example, must not end the turns.
+      log.error("That the server is paused could not be told", { error: describeError(error) });
+    }
   };
-  const begin = (): Promise<void> => {
-    const turn = turnNow().finally(() => {
-      if (running === turn) running = null;
-    });
-    running = turn;
-    return turn;
+  const turnOfOrg = async (orgId: number) => {
+    const org = orgById(db, orgId);
+    if (org === undefined) return;
+    try {
+      runs.set(orgId, await turnOf(deps, org));
+    } finally {
+      tellOfPause();
+    }
   };
-  return {
-    turn() {
-      if (running === null) return begin();
-      next ??= running.then(() => {
-        next = null;
-        return begin();
-      });
-      return next;
-    },
-    lastRun: (orgId) => runs.get(orgId) ?? null,
-  };
+  const turns = createOrgTurns("schedule", () => allOrgs(db).map((org) => org.id), turnOfOrg, log);
+  return { ...turns, lastRun: (orgId) => runs.get(orgId) ?? null };
 }
 
 async function turnOf(deps: ScheduleDeps, org: Org): Promise<ScheduleRun> {
@@ -107,7 +94,7 @@ async function turnOf(deps: ScheduleDeps, org: Org): Promise<ScheduleRun> {
   const podIds = [...new Set(dueNow(deps, org).map((one) => one.pod_id))];
   if (podIds.length === 0) return run;
   const budgetReached = budgetState(deps.db, org, run.at).state === "reached";
-  const limits = { computeEnabled: org.computeEnabled, budgetReached };
+  const limits = { computeEnabled: org.computeEnabled && org.isActive, budgetReached };
   await atMost(AT_ONCE, podIds, async (podId) => {
     try {
       // Nothing else is asked of the pod between the decision and what comes of it.
@@ -144,15 +131,16 @@ async function turnOfPod(
   const sessions = openSessions(db, podId);
   const plan = planOf(deps, pod, sessions, known, now);
   db.tx(() => apply(deps, org, pod, sessions, plan.marks, now));
-  if (plan.step === null) return;
   const name = pod.runpod_id ?? pod.id;
+  if (plan.marks.some((mark) => (mark.change.error ?? null) !== null)) run.failed.push(name);
+  if (plan.step === null) return;
   const chosen = sessions.filter((one) => plan.step!.sessions.includes(one.id));
   try {
     await perform(deps, org, pod, chosen, plan.step, act);
     (plan.step.action === "start" ? run.started : run.stopped).push(name);
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
-    run.failed.push(name);
+    if (!run.failed.includes(name)) run.failed.push(name);
     db.tx(() => storeFailure(deps, org, pod, chosen, plan.step!, error));
   }
 }
@@ -165,7 +153,7 @@ function planOf(
   now: number,
 ): Plan {
   const lastStart = lastIntent(deps.db, pod.id, "start");
-  const open = openIntentOf(deps.db, pod.id);
+  const open = openIntentsOf(deps.db, pod.id);
   return decide(
     now,
     sessions,
@@ -174,8 +162,10 @@ function planOf(
       status: pod.status,
       isFresh: known.isFresh && pod.missing_count === 0,
       upSince: pod.up_since,
-      hasOpenAction: open !== undefined,
-      lostCreateAt: open?.action === "create" ? open.asked_at : null,
+      // A fresh pod that RunPod does not show after this is for officers to look after; the old one still has its sessions.
+      hasOpenAction: open.some((one) => one.action !== "create" || now - one.asked_at < LOST_CREATE_MS),
+      missingSince: pod.missing_since,
+      lacksGpu: runsWithoutGpu(pod, lastStart),
       lastStart: lastStart === undefined ? null : {
         askedAt: lastStart.asked_at,
         state: lastStart.state,
@@ -185,6 +175,15 @@ function planOf(
     known.limits,
     deps.schedule,
   );
+}
+
+const LOST_CREATE_MS = 15 * MINUTE;
+
+/** RunPod can leave the GPU out of an answer: then what its last start said decides. */
+function runsWithoutGpu(pod: PodRow, lastStart: IntentRow | undefined): boolean {
+  if (pod.status !== "RUNNING" || wantedGpus(pod) === 0) return false;
+  if (pod.gpu_count !== null) return pod.gpu_count < wantedGpus(pod);
+  return lastStart?.error_code === "runpod_no_capacity" && (pod.up_since ?? 0) >= lastStart.asked_at - MINUTE;
 }
 
 /** Starts or stops; that it was done is stored in one transaction with the sessions it was done for. */
@@ -223,6 +222,8 @@ async function perform(
   } catch (error) {
     const isTaken = error instanceof AppError && error.code === "runpod_no_capacity";
     if (!isTaken || !sessions.some((one) => one.on_gpu_taken === "fresh_pod")) throw error;
+    // One that may have been made already must not become two.
+    if (openIntentsOf(db, pod.id).some((one) => one.action === "create")) throw error;
     await deps.replace(org, ASKER, pod.id, onDone);
   }
 }
@@ -243,7 +244,14 @@ function apply(
     const error = mark.change.error ?? null;
     const { event } = mark;
     if (event !== undefined) tell(deps, org, pod, session, { kind: event, error, key: "over" }, now);
-    else if (error !== null) tell(deps, org, pod, session, { kind: "session.failed", error, key: error }, now);
+    else if (error !== null) {
+      tell(deps, org, pod, session, {
+        kind: "session.failed",
+        error,
+        key: error,
+        goesOn: tried(deps, session, "start"),
+      }, now);
+    }
   }
 }
 
@@ -261,8 +269,21 @@ function storeFailure(
     updateSession(deps.db, one.id, failureChange(now, one, text));
     // A lost answer is settled soon; what comes of it is told then.
     if (openIntentOf(deps.db, pod.id) !== undefined) continue;
-    tell(deps, org, pod, one, { kind: "session.failed", error: text, key: `${step.action}:${error.code}` }, now);
+    tell(deps, org, pod, one, {
+      kind: "session.failed",
+      error: text,
+      key: `${step.action}:${error.code}`,
+      goesOn: tried(deps, one, step.action),
+    }, now);
   }
+}
+
+/** How often and until when a step is tried again. */
+function tried({ schedule }: ScheduleDeps, session: SessionRow, action: Step["action"]): string {
+  const seconds = Math.round(schedule.turnMs / SECOND);
+  const often = seconds % 60 === 0 ? `${seconds / 60} minutes` : `${seconds} seconds`;
+  const until = action === "start" ? session.stop_at : (session.failing_since ?? session.stop_at) + schedule.giveUpMs;
+  return `The ${action} is tried again every ${often} until ${isoTime(until)}`;
 }
 
 /** Each reason is told once for each session, however often it comes back. */
@@ -271,7 +292,13 @@ function tell(
   org: Org,
   pod: PodRow,
   session: SessionRow,
-  what: { readonly kind: "session.missed" | "session.failed"; readonly error: string | null; readonly key: string },
+  what: {
+    readonly kind: "session.missed" | "session.failed";
+    readonly error: string | null;
+    readonly key: string;
+    /** How it goes on; absent when the session is over. */
+    readonly goesOn?: string;
+  },
   now: number,
 ): void {
   const details = {
@@ -280,7 +307,8 @@ function tell(
     start_at: isoTime(session.start_at),
     stop_at: isoTime(session.stop_at),
     error: what.error,
-    tried_again: what.key !== "over",
+    tried_again: what.goesOn !== undefined,
+    what_happens: what.goesOn ?? "Nothing is tried any more",
   };
   const isNews = raise(deps.db, {
     orgId: org.id,

@@ -5,6 +5,7 @@ import { AppError } from "../errors.ts";
 import { settingsOf } from "../identity/org_settings.ts";
 import { monthOf } from "./months.ts";
 import { LOOK_MS } from "./stretches.ts";
+import { usdText } from "./usd_text.ts";
 
 /** At this part of the budget the org is warned. */
 const WARNING_PERCENT = 80;
@@ -45,7 +46,7 @@ export function refuseOverBudget(db: Database, org: Org, now: number, overBudget
   if (state !== "reached" || monthlyUsd === null) return;
   throw new AppError(
     "budget_reached",
-    `The budget of ${month} is spent: ${spentUsd.toFixed(2)} of ${monthlyUsd.toFixed(2)} USD; ` +
+    `The budget of ${month} is spent: ${usdText(spentUsd)} of ${usdText(monthlyUsd)} USD; ` +
       'send "over_budget": true to go on all the same',
   );
 }

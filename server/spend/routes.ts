@@ -55,18 +55,23 @@ function standing(db: Database, org: Org, now: number) {
       read_at: timeOrNull(account?.read_at ?? null),
       error: account?.error ?? null,
     },
-    hours_left: nearer(
-      balance === null ? null : hoursOfBalance(balance, rate, account?.spend_per_hour ?? null),
-      budget.monthlyUsd === null || rate === 0 ? null : Math.max(0, budget.monthlyUsd - budget.spentUsd) / rate,
-    ),
+    ...hoursLeft({
+      balance: balance === null ? null : hoursOfBalance(balance, rate, account?.spend_per_hour ?? null),
+      budget: budget.monthlyUsd === null || rate === 0 ? null : Math.max(0, budget.monthlyUsd - budget.spentUsd) / rate,
+    }),
     runpod_billing: billingCheck(db, org.id, account, now),
   };
 }
 
-/** The nearer of two ends in hours, with one decimal; null when neither is in sight. */
-function nearer(a: number | null, b: number | null): number | null {
-  const hours = Math.min(a ?? Infinity, b ?? Infinity);
-  return Number.isFinite(hours) ? Math.round(hours * 10) / 10 : null;
+/** The nearer of the two ends in hours, with one decimal, and which it is; null when neither is in sight. */
+function hoursLeft(until: { readonly balance: number | null; readonly budget: number | null }) {
+  const { balance, budget } = until;
+  const isBudget = (budget ?? Infinity) <= (balance ?? Infinity);
+  const hours = isBudget ? budget : balance;
+  return {
+    hours_left: hours === null ? null : Math.round(hours * 10) / 10,
+    hours_left_until: hours === null ? null : isBudget ? "budget" as const : "balance" as const,
+  };
 }
 
 const timeOrNull = (ms: number | null) => ms === null ? null : isoTime(ms);

@@ -37,7 +37,7 @@ export function createMoneyTurn(deps: AccountDeps & { readonly log: Log }): Mone
         if (moved > 0) log.warn("Costs that a wrong clock put into the future were moved back", { stretches: moved });
       }
       lastTurn = now;
-      await Promise.all(allOrgs(db).filter((org) => org.isActive).map(lookAt));
+      await Promise.all(allOrgs(db).map(lookAt));
     },
     close: () => closing.abort(),
   };

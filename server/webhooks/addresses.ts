@@ -1,14 +1,18 @@
 import ipaddr from "ipaddr.js";
 
+/** Azure's platform answers every machine there: DNS, certificates, the guest agent's secrets. */
+const PLATFORM = "168.63.129.16";
+
 /**
  * True for an address of the public internet: no private, loopback, link-local, shared (CGNAT), multicast, unspecified,
  * documentation or reserved one, and none that carries an IPv4 address inside (mapped, compatible, NAT64, 6to4, Teredo).
- * The ranges are those of IANA's special-purpose registries, by ipaddr.js. Anything that is no IP address is not public.
+ * The ranges are those of IANA's special-purpose registries, by ipaddr.js, and the one address of the public space that a
+ * cloud uses inside. Anything that is no IP address is not public.
  */
 export function isPublicAddress(address: string): boolean {
   if (!ipaddr.isValid(address)) return false;
   const parsed = ipaddr.parse(address);
-  if (parsed.range() !== "unicast") return false;
+  if (parsed.range() !== "unicast" || parsed.toString() === PLATFORM) return false;
   // Outside of 2000::/3 nothing is given out to the public: there lie, among others, the IPv4-compatible addresses.
   return parsed instanceof ipaddr.IPv4 || (parsed.toByteArray()[0]! & 0xe0) === 0x20;
 }

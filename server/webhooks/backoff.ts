@@ -8,6 +8,12 @@ const LATER_TRIES = 23;
 /** A delivery that failed this often is given up. Counted in tries, so that a clock that jumps does not end it early. */
 export const MAX_TRIES = 1 + FIRST_WAITS.length + LATER_TRIES;
 
+/**
+ * A delivery that failed this often, after some thirteen minutes, lets later ones of its webhook pass: one message that a
+ * receiver cannot take must not hold up all others for a day.
+ */
+export const PASSED_AFTER_TRIES = FIRST_WAITS.length;
+
 /** No receiver may put a delivery off longer than this at a time. */
 export const MAX_WAIT = 2 * HOUR;
 

@@ -1,5 +1,5 @@
 import type { Database } from "../../db/database.ts";
-import { type DeliveryRow, nextOf, nextOfEach } from "../../db/stores/deliveries.ts";
+import { type DeliveryRow, sendableDeliveries } from "../../db/stores/deliveries.ts";
 import { eventById } from "../../db/stores/events.ts";
 import { orgById } from "../../db/stores/organizations.ts";
 import { webhookById, type WebhookRow } from "../../db/stores/webhooks.ts";
@@ -8,7 +8,7 @@ import type { Clock } from "../clock.ts";
 import { AppError } from "../errors.ts";
 import type { SecretBox } from "../identity/secret_box.ts";
 import { describeError, type Log } from "../log.ts";
-import { isDue } from "./backoff.ts";
+import { isDue, PASSED_AFTER_TRIES } from "./backoff.ts";
 import { requestOf } from "./message.ts";
 import { type Notice, noticeOf } from "../events/notice.ts";
 import { type Outcome, type Post, Stopped } from "./post.ts";
@@ -31,7 +31,8 @@ export interface DeliverDeps {
 export interface Deliverer {
   /**
    * Starts to send what is due and returns at once. Webhooks do not wait for each other; each one is sent its
-   * deliveries one at a time, in order, and the next only when the one before is settled.
+   * deliveries one at a time, in order, and the next only when the one before is settled or has failed
+   * `PASSED_AFTER_TRIES` times.
    */
   turn(): void;
   /** Resolves when nothing is being sent any more. */
@@ -66,12 +67,14 @@ export function createDeliverer(deps: DeliverDeps): Deliverer {
     }
   }
 
-  /** Sends one delivery if it is due. Returns whether the next one of the webhook may go. */
+  const dueDeliveries = (webhookId: number | null) =>
+    sendableDeliveries(db, webhookId, PASSED_AFTER_TRIES).filter((one) => isDue(one.next_at, clock.now()));
+
+  /** Sends one delivery if one is due. Returns whether the next one of the webhook may go. */
   async function sendNext(webhookId: number): Promise<boolean> {
-    const delivery = nextOf(db, webhookId);
+    const [delivery] = dueDeliveries(webhookId);
     const hook = webhookById(db, webhookId);
     if (delivery === undefined || hook === undefined || stop.signal.aborted) return false;
-    if (!isDue(delivery.next_at, clock.now())) return false;
     const event = eventById(db, delivery.event_id!)!;
     if (dropOverLimit(db, delivery, event.kind, clock.now())) return true;
     claim(db, delivery, clock.now());
@@ -94,8 +97,8 @@ export function createDeliverer(deps: DeliverDeps): Deliverer {
     attempt,
     turn() {
       if (stop.signal.aborted) return;
-      for (const { webhook_id, next_at } of nextOfEach(db)) {
-        if (!busy.has(webhook_id) && isDue(next_at, clock.now())) busy.set(webhook_id, drain(webhook_id));
+      for (const { webhook_id } of dueDeliveries(null)) {
+        if (!busy.has(webhook_id)) busy.set(webhook_id, drain(webhook_id));
       }
     },
     async idle() {

@@ -50,7 +50,7 @@ function titleOf({ kind, subject, details }: Notice): string {
     case "session.missed":
       return `${pod}: a session was missed`;
     case "session.failed":
-      return `${pod}: a session failed`;
+      return `${pod}: a session ${details.tried_again === true ? "is in trouble, and tried again" : "failed"}`;
     case "budget.warning":
       return "The monthly budget is nearly used up";
     case "budget.reached":

@@ -11,7 +11,7 @@ import {
 } from "../../db/stores/webhooks.ts";
 import { actorOf, type Audit } from "../audit/write.ts";
 import type { Clock } from "../clock.ts";
-import { AppError } from "../errors.ts";
+import { AppError, shown } from "../errors.ts";
 import { raiseSettingsChanged } from "../events/settings_changed.ts";
 import { actorName, type Asker, callerId } from "../identity/callers.ts";
 import { type SecretBox, webhookPlaces } from "../identity/secret_box.ts";
@@ -39,7 +39,10 @@ export interface Changed {
 /** The webhook of an org by what stands in the path. Throws `webhook_not_found`. */
 export function findWebhook(db: Database, org: Org, id: string): WebhookRow {
   const found = /^\d{1,15}$/.test(id) ? webhookOf(db, org.id, Number(id)) : undefined;
-  if (found === undefined) throw new AppError("webhook_not_found", "Webhook not found");
+  if (found === undefined) {
+    const hint = `There is no webhook ${shown(id)}; numbers are in webhook list`;
+    throw new AppError("webhook_not_found", "Webhook not found", { hint });
+  }
   return found;
 }
 

@@ -2,6 +2,8 @@ import { SECOND } from "../clock.ts";
 import { isPublicAddress, literalAddress } from "./addresses.ts";
 import { BadHttp, type HttpAnswer, type HttpRequest, postOver } from "./http_call.ts";
 import { NoAddress, type Resolve } from "./resolve.ts";
+import { ALLOWING } from "./url.ts";
+import { tlsFailure } from "./tls_failure.ts";
 
 /** What came of a call: an answer of whatever status, or why there was none, as a sentence. */
 export type Outcome = HttpAnswer | { readonly failure: string };
@@ -63,7 +65,7 @@ async function call(options: PostOptions, request: HttpRequest, over: AbortSigna
     throw new NoAddress(
       known.length === 0
         ? "The host name has no address"
-        : "The host leads to a private, local or reserved address, which is refused",
+        : `The host leads to a private, local or reserved address, which is refused without ${ALLOWING}`,
     );
   }
   const isTls = protocol === "https:";
@@ -134,7 +136,7 @@ function orOver<T>(promise: Promise<T>, over: AbortSignal, late: (value: T) => v
 /** Why a call failed, for people; null for what is no failure of the network. */
 function sentenceOf(error: unknown): string | null {
   if (error instanceof BadHttp || error instanceof NoAddress) return error.message;
-  if (error instanceof Deno.errors.InvalidData) return `The TLS connection failed: ${error.message}`;
+  if (error instanceof Deno.errors.InvalidData) return `The TLS connection failed: ${tlsFailure(error.message)}`;
   const isSystem = error instanceof Error && ("code" in error || /\(os error \d+\)/.test(error.message));
   const { BadResource, Interrupted, UnexpectedEof } = Deno.errors;
   const isCut = [BadResource, Interrupted, UnexpectedEof].some((kind) => error instanceof kind);

@@ -12,7 +12,7 @@ import type { Org } from "../../db/stores/organizations.ts";
 import { updateWebhook, type WebhookRow } from "../../db/stores/webhooks.ts";
 import { actorOf, type Audit } from "../audit/write.ts";
 import { type Clock, HOUR, MINUTE } from "../clock.ts";
-import { AppError } from "../errors.ts";
+import { AppError, shown } from "../errors.ts";
 import { actorName, type Asker } from "../identity/callers.ts";
 import type { Deliverer } from "./deliver.ts";
 import { findWebhook } from "./manage.ts";
@@ -83,10 +83,13 @@ export function resendDelivery(
   delivery: string,
 ): ListedDelivery {
   const { db, clock } = deps;
-  return db.tx(() => {
+  const queued = db.tx(() => {
     const hook = findWebhook(db, org, id);
     const row = /^\d{1,15}$/.test(delivery) ? deliveryOf(db, hook.id, Number(delivery)) : undefined;
-    if (row === undefined) throw new AppError("delivery_not_found", "Delivery not found");
+    if (row === undefined) {
+      const hint = `There is no delivery ${shown(delivery)} of webhook ${hook.id}; numbers are in webhook deliveries`;
+      throw new AppError("delivery_not_found", "Delivery not found", { hint });
+    }
     if (row.event_id === null) throw new AppError("conflict", "A test is not sent again; send a new one");
     if (row.state === "waiting") throw new AppError("conflict", "The delivery is waiting to be sent already");
     if (!isOn(hook)) throw new AppError("conflict", "The webhook is switched off; switch it on first");
@@ -94,6 +97,8 @@ export function resendDelivery(
     note(deps, org, asker, hook, row);
     return { ...deliveryOf(db, hook.id, row.id)!, kind: eventById(db, row.event_id)?.kind ?? null };
   });
+  deps.deliverer.turn();
+  return queued;
 }
 
 function note(deps: SendNowDeps, org: Org, asker: Asker, hook: WebhookRow, delivery: DeliveryRow): void {

@@ -5,7 +5,7 @@ import { updateWebhook, webhookById, type WebhookRow } from "../../db/stores/web
 import type { Audit } from "../audit/write.ts";
 import { HOUR, SECOND } from "../clock.ts";
 import { raiseSettingsChanged } from "../events/settings_changed.ts";
-import { MAX_TRIES, waitAfter } from "./backoff.ts";
+import { MAX_TRIES, PASSED_AFTER_TRIES, waitAfter } from "./backoff.ts";
 import type { Verdict } from "./verdict.ts";
 
 /** So many events of one kind go to a webhook in an hour (contract 14). */
@@ -69,7 +69,7 @@ export function settle(deps: SettleDeps, tried: DeliveryRow, verdict: Verdict, n
         : { next_at: now + waitAfter(attempts, verdict.askedMs, deps.random) }),
     });
     if (verdict.kind === "refused") countRefusal(deps, hook, verdict, now);
-    return isOver;
+    return isOver || attempts >= PASSED_AFTER_TRIES;
   });
 }
 

@@ -10,6 +10,8 @@ export interface UrlRules {
   readonly testDiscord: string | null;
 }
 
+/** What the operator sets for it. */
+export const ALLOWING = "ORGPODS_WEBHOOKS_ALLOW_PRIVATE=true";
 /** The most characters of an address. */
 export const MAX_URL = 2_000;
 const DISCORD = /^https:\/\/(?:discord|discordapp)\.com$/;
@@ -31,13 +33,14 @@ export function checkUrl(text: string, format: WebhookFormat, rules: UrlRules): 
   }
   const isPlain = url?.protocol === "http:" && rules.allowPrivate && isLoopbackHost(url.hostname);
   if (url === null || (url.protocol !== "https:" && !isPlain)) {
-    throw refuse("url must be an https address");
+    const isPlainHttp = url?.protocol === "http:";
+    throw refuse(`url must be an https address${isPlainHttp ? `; plain http is for loopback, with ${ALLOWING}` : ""}`);
   }
   if (url.username !== "" || url.password !== "" || url.hash !== "") {
     throw refuse("url must not hold a user name, a password or a fragment");
   }
   if (!rules.allowPrivate && leadsInside(url.hostname)) {
-    throw refuse("url must not lead to a private, local or reserved address");
+    throw refuse(`url must not lead to a private, local or reserved address without ${ALLOWING}`);
   }
   return url;
 }

@@ -160,6 +160,19 @@ const CASES: Readonly<Record<string, Case>> = {
     is: "max_run",
   },
 
+  "stops past the limit while it is still starting": { pod: { max_run_hours: 3, status: "STARTING" }, is: "max_run" },
+  "stops past the limit while RunPod looks for a machine": {
+    pod: { max_run_hours: 3, status: "PROVISIONING" },
+    is: "max_run",
+  },
+  "is not idle while it is still starting": {
+    pod: { ...IDLE, status: "STARTING" },
+    is: "stay",
+    why: /still on its way up: STARTING/,
+    stopsIn: 21 * 60,
+    by: "max_run",
+  },
+
   // What an officer puts off.
   "stays idle while an officer keeps it": {
     pod: { ...IDLE, keep_until: NOW + 40 * MINUTE },
@@ -175,6 +188,18 @@ const CASES: Readonly<Record<string, Case>> = {
     by: "max_run",
   },
   "stops when the time an officer kept it is over": { pod: { ...IDLE, keep_until: NOW }, is: "idle_stop" },
+
+  "stays when an officer keeps it for a whole day": { pod: { ...IDLE, keep_until: NOW + DAY }, is: "stay" },
+  "stops when it is kept for more than a day, which a wrong clock left behind": {
+    pod: { ...IDLE, keep_until: NOW + DAY + 1 },
+    is: "idle_stop",
+  },
+  "stays for another reason than a wrong clock's keep": {
+    pod: { keep_until: NOW + 6 * DAY },
+    is: "stay",
+    why: /has not reached the longest/,
+    stopsIn: 21 * 60,
+  },
 
   // The budget.
   "stops when the budget is spent and the org wants that": {
@@ -203,6 +228,33 @@ const CASES: Readonly<Record<string, Case>> = {
     sessions: [{ over_budget: 1, start_at: NOW + HOUR, stop_at: NOW + 2 * HOUR, started: 0 }],
     is: "budget",
   },
+  "stops at the budget while it is still starting": {
+    settings: { stop_at_budget: true },
+    facts: { budgetReached: true },
+    pod: { status: "STARTING" },
+    is: "budget",
+  },
+  "stays at the budget in a run that may go over it": {
+    settings: { stop_at_budget: true },
+    facts: { budgetReached: true },
+    pod: { ...IDLE, run_over_budget: 1, active_at: minutesAgo(1) },
+    is: "stay",
+    why: /^An officer lets this run go over the budget$/,
+    stopsIn: 29,
+    by: "idle_stop",
+  },
+  "stops for another reason in a run that may go over the budget": {
+    settings: { stop_at_budget: true },
+    facts: { budgetReached: true },
+    pod: { run_over_budget: 1, max_run_hours: 3 },
+    is: "max_run",
+  },
+  "says nothing of the budget before it is spent": {
+    settings: { stop_at_budget: true },
+    pod: { run_over_budget: 1 },
+    is: "stay",
+    why: /has not reached the longest/,
+  },
   "stops at the budget whatever an officer keeps": {
     settings: { stop_at_budget: true },
     facts: { budgetReached: true },
@@ -221,9 +273,9 @@ const CASES: Readonly<Record<string, Case>> = {
   },
   "stays when the state is from far ahead of the clock": { pod: { max_run_hours: 1, as_of: NOW + DAY }, is: "stay" },
   "stays when it does not run": {
-    pod: { max_run_hours: 1, status: "STARTING" },
+    pod: { max_run_hours: 1, status: "EXITED" },
     is: "stay",
-    why: /not running: STARTING/,
+    why: /not running: EXITED/,
   },
 };
 

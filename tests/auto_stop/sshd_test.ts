@@ -179,6 +179,27 @@ Deno.test({
 });
 
 Deno.test({
+  name: "everybody with a terminal is told of a stop although who is on cannot be read",
+  ignore: ignoreScene,
+  fn: () =>
+    withScene(async (scene) => {
+      const people = [await terminal(scene, "member"), await terminal(scene, "officer")];
+      await scene.root("printf '#!/bin/sh\\nexit 1\\n' >/usr/local/bin/ps && chmod 755 /usr/local/bin/ps");
+      addSession(scene, scene.world.clock.now(), -HOUR, 5 * MINUTE);
+      await scene.world.app.jobs.autoStop.warn();
+      await eventually("both are told", () =>
+        Promise.resolve(people.every((one) => count(one.printed(), /in 5 minutes/) === 1)));
+      assert.equal(scene.row().presence_error, "The command on the pod failed");
+      const parts = { ...partsOf(worldOf(scene)), ssh: trustingPool() };
+      try {
+        assert.equal(await tellTerminals(parts, scene.row(), "all", "Hello all"), 2);
+      } finally {
+        await parts.ssh.close();
+      }
+    }),
+});
+
+Deno.test({
   name: "a terminal that takes nothing does not keep the others from being told",
   ignore: ignoreScene,
   fn: () =>

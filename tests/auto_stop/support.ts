@@ -21,6 +21,7 @@ export function stopRow(change: Partial<StopRow> = {}): StopRow {
     auto_stop_after_minutes: null,
     max_run_hours: null,
     keep_until: null,
+    run_over_budget: 0,
     active_at: null,
     active_why: null,
     gpu_percent: 0,

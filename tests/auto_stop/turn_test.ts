@@ -227,6 +227,17 @@ Deno.test("a pod that runs for 24 hours outside every session raises one event i
     assert.equal(await turnAfter(2 * MINUTE), 2);
   }));
 
+Deno.test("a pod that is still starting is told of as forgotten too", () =>
+  inWorld({}, async (world) => {
+    const id = await createRunningPod(world);
+    await limit(world, id, 0);
+    world.runpod.pods.setStatus(id, "STARTING");
+    world.clock.advance(DAY);
+    await listNow(world);
+    await jobOf(world).turn();
+    assert.deepEqual([storedPod(world).status, eventsOf(world, "pod.forgotten").length], ["STARTING", 1]);
+  }));
+
 Deno.test("an idle stop needs a look at the pod right before it", () =>
   inWorld({}, async (world) => {
     await createRunningPod(world);

@@ -64,9 +64,13 @@ Deno.test("org show of an org that is not there ends with 3", async () => {
 
 Deno.test("org check shows each point and ends with 1 when one is wrong", async () => {
   await withOrg(async (bench) => {
-    const good = await bench.orgpods(["org", "check", "demo"]);
-    assert.equal(good.code, 0, good.stdout + good.stderr);
-    assert.match(good.stdout, /^ok +RunPod key +The account has 0 pods$/m);
+    for (const named of [["demo"], ["--org", "demo"], []]) {
+      const good = await bench.orgpods(["org", "check", ...named]);
+      assert.equal(good.code, 0, good.stdout + good.stderr);
+      assert.match(good.stdout, /^ok +RunPod key +The account has 0 pods$/m);
+    }
+    assert.equal((await bench.orgpods(["org", "check", "demo", "--org", "other"])).code, 2);
+    assert.equal((await bench.orgpods(["org", "check", "--org", "nosuch"])).code, 3);
     bench.standins.runpod.faults.on({ fault: "F1" });
     const bad = await bench.orgpods(["org", "check", "demo"]);
     assert.equal(bad.code, 1);
@@ -155,10 +159,14 @@ Deno.test("token issue prints the token alone; list shows it without its value; 
 Deno.test("audit list pages backwards through what was done", async () => {
   await withOrg(async (bench) => {
     const first = await bench.orgpods(["audit", "list", "--limit", "1"]);
-    assert.match(first.stdout, /PUT \/api\/operator\/orgs\/:prefix\/secrets\/:name .* ok$/m);
+    assert.match(first.stdout, /^ID +AT +WHO +ADDRESS +ACTION +POD +OUTCOME +WHAT$/m);
+    assert.match(
+      first.stdout,
+      / the server's operator +- +PUT \/api\/operator\/orgs\/:prefix\/secrets\/:name +- +ok +\S/m,
+    );
     const [, before] = /^Older entries: --before (\d+)$/m.exec(first.stderr)!;
     const second = await bench.must(["audit", "list", "--before", before!]);
-    assert.match(second, /POST \/api\/operator\/orgs .* ok$/m);
+    assert.match(second, /POST \/api\/operator\/orgs +- +ok +added: \(prefix: demo; name: Demo; /m);
     assert.doesNotMatch(second, /secrets/);
   });
 });

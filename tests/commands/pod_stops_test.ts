@@ -29,3 +29,38 @@ Deno.test("pod set changes and shows the pod's own rules, keep puts stops off, c
     assert.equal((await bench.orgpods(["pod", "connected", "nosuch"])).code, 3);
   });
 });
+
+Deno.test("pod show says why a pod is in its state, when it stops, and what is wrong", async () => {
+  await withOrg(async (bench) => {
+    const id = await bench.must(["pod", "create", "--cpu", "--name", "lab-1"]);
+    const shown = await bench.must(["pod", "show", id]);
+    assert.match(shown, new RegExp(`^Id +${id}$`, "m"));
+    assert.match(shown, /^Stops +\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ ./m);
+    assert.match(shown, /^Longest run +the organization's rule$/m);
+    assert.equal(JSON.parse(await bench.must(["pod", "show", id, "--json"])).pod.name, "lab-1");
+    await bench.must(["pod", "stop", id]);
+    const stopped = await bench.must(["pod", "show", id]);
+    assert.match(stopped, /^Status +EXITED$/m);
+    assert.match(stopped, /^Why +Stopped by the server's operator/m);
+    const none = await bench.orgpods(["pod", "show", "nosuch"]);
+    assert.equal(none.code, 3);
+    assert.equal(
+      none.stderr,
+      "error: Pod not found\nhint: There is no pod nosuch in this organization; ids are in pod list\n",
+    );
+  });
+});
+
+Deno.test("pod restart of a stopped pod, schedule status and schedule resume say what there is to know", async () => {
+  await withOrg(async (bench) => {
+    const id = await bench.must(["pod", "create", "--gpu", "NVIDIA RTX A4000", "--volume", "100", "--name", "lab-1"]);
+    await bench.must(["pod", "stop", id]);
+    const restart = await bench.orgpods(["pod", "restart", id]);
+    assert.equal(restart.code, 5);
+    assert.match(restart.stderr, /^error: The pod is stopped, so there is nothing to restart; start it$/m);
+    const status = await bench.orgpods(["schedule", "status"]);
+    assert.match(status.stdout, /^Last turn +\d{4}-/m);
+    assert.match(status.stderr, /^Stops by the idle stop, the limit on hours and the budget are in event list\.$/m);
+    assert.equal((await bench.orgpods(["schedule", "resume"])).stderr, "It was not paused.\n");
+  });
+});

@@ -33,13 +33,75 @@ Deno.test("session add converts local times, says what it understood, and prints
       [Number(second), "2098-09-12T01:00:00+00:00", true],
     ]);
     const list = await bench.orgpods(["session", "list"], BERLIN);
-    assert.match(list.stdout, /^ID +POD +NAME +START +STOP +STATE +TITLE +ERROR$/m);
+    assert.match(list.stdout, /^ID +POD +NAME +START +STOP +STATE +SERIES +TITLE +ERROR$/m);
     const row =
-      `^${first} +${pod} +lab-1 +Fri 2098-09-05 03:00 GMT\\+2 +Fri 2098-09-05 05:00 GMT\\+2 +scheduled +Demo night +-$`;
+      `^${first} +${pod} +lab-1 +Fri 2098-09-05 03:00 GMT\\+2 +Fri 2098-09-05 05:00 GMT\\+2 +scheduled +[0-9a-f]{6} +Demo night +-$`;
     assert.match(list.stdout, new RegExp(row, "m"));
-    const there = await bench.must(["session", "list", pod, ...PHOENIX, "--limit", "1"]);
-    assert.match(there, /Thu 2098-09-11 18:00 MST/);
-    assert(!there.includes("2098-09-04"));
+    const last = await bench.orgpods(["session", "list", pod, ...PHOENIX, "--limit", "1"]);
+    assert.match(last.stdout, /Thu 2098-09-11 18:00 MST/);
+    assert(!last.stdout.includes("2098-09-04"));
+    assert.match(last.stderr, new RegExp(`^These are the last 1, by start; earlier ones: --before ${second}$`, "m"));
+    const next = await bench.orgpods(["session", "list", ...PHOENIX, "--limit", "1"]);
+    assert.match(next.stdout, /Thu 2098-09-04 18:00 MST/);
+    assert.match(
+      next.stderr,
+      /^These are the first 1, by start; later ones: --from 2098-09-04T18:00-07:00$/m,
+    );
+    const until = async (to: string) =>
+      JSON.parse(await bench.must(["session", "list", "--to", to, ...PHOENIX, "--json"])).sessions.length;
+    assert.deepEqual([await until("2098-09"), await until("2098-09-05"), await until("2098-10")], [0, 1, 2]);
+  });
+});
+
+Deno.test("session add warns of times that are there already, that the clocks skip, and of a zone without summer time", async () => {
+  await withOrg(async (bench) => {
+    const pod = await newPod(bench);
+    const first = await bench.must(["session", "add", pod, ...EVENING, ...PHOENIX]);
+    const again = await bench.orgpods(["session", "add", pod, ...EVENING, ...PHOENIX]);
+    assert.equal(again.code, 0);
+    assert.match(
+      again.stderr,
+      new RegExp(`^warning: The pod has a session at these times already: session ${first}$`, "m"),
+    );
+    // On 2098-03-09 the clocks of New York go from 02:00 to 03:00.
+    const night = ["--start", "2098-03-09 02:30", "--stop", "2098-03-09 05:00", "--time-zone"];
+    const gap = await bench.orgpods(["session", "add", pod, ...night, "America/New_York"]);
+    assert.match(
+      gap.stderr,
+      /^warning: --start: The clocks of America\/New_York skip 02:30 on 2098-03-09: 03:00 is taken in its place$/m,
+    );
+    assert.match(gap.stderr, /: Sun 2098-03-09 03:00 EDT to Sun 2098-03-09 05:00 EDT, America\/New_York\.$/m);
+    const fixed = await bench.orgpods(["session", "add", pod, ...night, "EST"]);
+    assert.equal(fixed.stderr.match(/^warning: EST has no summer time; use America\/New_York$/gm)?.length, 1);
+    const series = await bench.orgpods(["session", "add", pod, ...night, "EST", "--weekly", "1", "--count", "2"]);
+    assert.equal(series.stderr.match(/^warning: EST has no summer time; use America\/New_York$/gm)?.length, 1);
+  });
+});
+
+Deno.test("session remove --series takes the rest of a series away, and what cannot be is said in words of the command line", async () => {
+  await withOrg(async (bench) => {
+    const pod = await newPod(bench);
+    const weekly = ["--weekly", "1", "--count", "3"];
+    const ids = (await bench.must(["session", "add", pod, ...EVENING, ...PHOENIX, ...weekly])).split("\n");
+    const single = await bench.must(["session", "add", pod, ...EVENING, ...PHOENIX]);
+    assert.equal(await bench.must(["session", "remove", pod, ids[1]!, "--series"]), `${ids[1]}\n${ids[2]}`);
+    assert.deepEqual((await sessionsOf(bench, pod)).map((one: { id: number }) => String(one.id)), [ids[0], single]);
+    const refusals: [string[], number, RegExp][] = [
+      [["remove", pod, single, "--series"], 5, /is not one of a series/],
+      [["remove", pod, "999"], 3, /^hint: The pod lab-1 has no session 999; numbers are in session list$/m],
+      [["list", "nosuch"], 3, /^hint: There is no pod nosuch in this organization; ids are in pod list$/m],
+      [
+        ["extend", pod, single, "--minutes", "5"],
+        5,
+        /change its --stop instead\nhint: orgpods session edit \S+ \d+ --stop/,
+      ],
+      [["add", pod, "--start", "2098-09-04T18:00Z", "--stop", "2098-09-04T17:00Z"], 2, /--stop must be after --start/],
+    ];
+    for (const [args, code, sentence] of refusals) {
+      const done = await bench.orgpods(["session", ...args]);
+      assert.equal(done.code, code, done.stderr);
+      assert.match(done.stderr, sentence);
+    }
   });
 });
 
@@ -60,7 +122,7 @@ Deno.test("session edit, extend and remove change one session", async () => {
     ];
     const edited = await bench.orgpods(["session", "edit", pod, later, ...changes], { env: { TZ: "UTC" } });
     assert.equal(edited.stdout, `${later}\n`);
-    assert.match(edited.stderr, /^Session \d+ of lab-1: Fri 2098-09-05 01:00 UTC to Fri 2098-09-05 04:00 UTC, UTC\.$/m);
+    assert.match(edited.stderr, /^Session \d+ of lab-1: Fri 2098-09-05 01:00 UTC to Fri 2098-09-05 04:00 UTC\.$/m);
     const find = async (id: string) =>
       (await sessionsOf(bench, pod)).find((one: { id: number }) => String(one.id) === id);
     const { title, stop_at, over_budget, on_gpu_taken } = await find(later);
@@ -99,6 +161,11 @@ Deno.test("session commands refuse what they cannot be sure of, before anything 
       [["list", pod, "--state", "done"], /are for the whole organization/],
       [["list", "--before", "3"], /--before is for one pod/],
       [["remove", "../x", "1"], /The pod's id must be/],
+      [["extend", pod, "abc", "--minutes", "5"], /<session> must be the number of a session, .*: abc$/m],
+      [
+        ["add", pod, "--start", "2027-02-30 18:00", "--stop", "x", ...PHOENIX],
+        /--start: There is no such day: 2027-02-30/,
+      ],
     ];
     for (const [args, sentence] of wrong) {
       const done = await bench.orgpods(["session", ...args]);

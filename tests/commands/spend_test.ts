@@ -12,11 +12,12 @@ Deno.test("spend shows a row for each pod, the total, budget, rate, balance and 
     const done = await bench.orgpods(["spend"]);
     assert.equal(done.code, 0, done.stderr);
     const lines = done.stdout.split("\n").map((line) => line.trimEnd());
-    assert.match(lines[0]!, /^POD +NAME +USD +RUNNING +STORAGE +HOURS +UNSEEN$/);
-    assert.match(lines[1]!, new RegExp(`^${id} +lab-1 +0\\.00 +0\\.00 +0\\.00 +0\\.0 `));
-    assert.match(lines[2]!, /^total +\d{4}-\d\d-01 00:00:00Z to \d{4}-\d\d-01 00:00:00Z +0\.00 /);
-    assert.match(done.stdout, /^Budget +0\.00 of 100\.00 spent this month, 0 %$/m);
-    assert.match(done.stdout, /^Hours left +\d+/m);
+    assert.match(lines[0]!, /^POD +NAME +USD +RUNNING +STORAGE +HOURS +UNSURE$/);
+    assert.match(lines[1]!, new RegExp(`^${id} +lab-1 +0\\.0\\d+ +0\\.0\\d+ +0\\.0\\d+ +0\\.0 `));
+    assert.match(lines[2]!, /^total +- +0\.0\d+ /);
+    assert.match(done.stdout, /^Time +\d{4}-\d\d-01 00:00:00Z to \d{4}-\d\d-01 00:00:00Z$/m);
+    assert.match(done.stdout, /^Budget +0\.0\d+ of 100\.00 spent this month, 0 %$/m);
+    assert.match(done.stdout, /^Hours left +[\d.]+ \(until the (budget|balance)\)$/m);
     const json = JSON.parse(await bench.must(["spend", "--group", "month", "--json"]));
     assert.deepEqual([json.currency, json.group], ["USD", "month"]);
     const wrong = await bench.orgpods(["spend", "--group", "person"]);
@@ -46,7 +47,12 @@ Deno.test("org settings shows and changes the rules of money and time, also for 
       [settings.monthly_budget_usd, settings.max_run_hours, settings.auto_stop_after_minutes, settings.balance_low_usd],
       [null, null, 60, 12],
     );
-    for (const [flag, value] of [["--budget", "0"], ["--budget", "1e9"], ["--stop-at-budget", "maybe"]] as const) {
+    for (
+      const [flag, value] of [["--budget", "0"], ["--budget", "0.009"], ["--budget", "1e9"], [
+        "--stop-at-budget",
+        "maybe",
+      ]] as const
+    ) {
       assert.equal((await bench.orgpods(["org", "settings", flag, value])).code, 2, `${flag} ${value}`);
     }
   });

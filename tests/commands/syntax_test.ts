@@ -136,3 +136,9 @@ Deno.test("a reader that goes away is no failure", async () => {
   const done = await new Deno.Command("sh", { args: ["-c", script] }).output();
   assert.equal(new TextDecoder().decode(done.stderr), "code 0\n");
 });
+
+Deno.test("demo takes the setting for webhooks inside from the environment", async () => {
+  const done = await run(["demo", "--port", "0"], { ORGPODS_WEBHOOKS_ALLOW_PRIVATE: "perhaps" });
+  assert.equal(done.code, 2, done.stderr);
+  assert.match(done.stderr, /^error: ORGPODS_WEBHOOKS_ALLOW_PRIVATE must be true or false$/m);
+});

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { MAX_BODY } from "../../server/http/body.ts";
+import { z } from "zod";
+import { MAX_BODY, refusalOf } from "../../server/http/body.ts";
 import { BASE_URL, type CallOptions } from "../support/world.ts";
 import { pathOf, type Row, ROWS } from "./route_rows.ts";
 import { cellOf, type ClockedWorld, freshAddress, freshToken, stoppedPod, withWorld } from "./support.ts";
@@ -125,6 +126,43 @@ Deno.test("every writing route names an unknown field and does nothing, and conn
     }
     return wrong;
   }));
+
+Deno.test("every writing route but connect calls a body that is no JSON by its name", () =>
+  forEachBody(async (world, route, row, pod) => {
+    const answer = await send(world, route, row, pod, { raw: '{"a": ' });
+    const wanted = route.endsWith("/connect") ? "A valid SSH public key is required" : "The body is not JSON";
+    return answer.json.error === wanted ? [] : [`${route}: ${answer.json.error}`];
+  }));
+
+Deno.test("no refusal of a body is in the words of the library that checks it, and an unknown field comes first", () =>
+  forEachBody(async (world, route, row, pod) => {
+    const wrong: string[] = [];
+    const fields = [...new Set([...Object.keys(row.body!), ...row.fields ?? []])];
+    const bodies = [
+      {},
+      { start: "2099-10-09T18:00:00Z" },
+      ...fields.map((field) => ({ ...row.body, [field]: undefined })),
+      ...fields.flatMap((field) => [null, 0.5, -1, [], {}].map((value) => ({ ...row.body, [field]: value }))),
+    ];
+    for (const body of bodies) {
+      const { text, json } = await send(world, route, row, pod, { body });
+      const hasUnknown = "start" in body && !row.isLenient;
+      const isNamed = !hasUnknown || json.error === "Unknown field: start";
+      if (/Invalid input|expected |received /.test(text) || !isNamed) {
+        wrong.push(`${route}, ${JSON.stringify(body)}: ${text.slice(0, 200)}`);
+      }
+    }
+    return wrong;
+  }));
+
+Deno.test("refusalOf has a sentence of its own where a schema has none", () => {
+  const schema = z.strictObject({ a: z.string(), b: z.object({ c: z.int() }) });
+  const sentence = (value: unknown) => refusalOf(schema.safeParse(value).error!).message;
+  assert.equal(sentence({ b: { c: 1 } }), "a is missing or of a wrong kind");
+  assert.equal(sentence({ a: "", b: { c: "1" } }), "b.c is missing or of a wrong kind");
+  assert.equal(sentence(5), "The request is missing or of a wrong kind");
+  assert.equal(sentence({ d: 1 }), "Unknown field: d");
+});
 
 const SECRET = "Sup3rS3cretV4lue";
 const WRONG_TYPES: unknown[] = [{ [SECRET]: SECRET }, [[SECRET]], [{ a: SECRET }], SECRET.repeat(300)];

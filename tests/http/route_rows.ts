@@ -182,7 +182,7 @@ export const ROWS: Readonly<Record<string, Row>> = {
   }),
   "GET /api/compute/:org/pods/:id/members": officer("200", { params: POD }),
   "GET /api/compute/:org/pods/:id/members/connected": officer("200", { params: POD }),
-  "POST /api/compute/:org/pods/:id/keep": officer("200", {
+  "POST /api/compute/:org/pods/:id/keep": officer("409 conflict", {
     params: POD,
     body: { minutes: 30 },
     fields: ["minutes"],

@@ -76,6 +76,24 @@ Deno.test("a new token revokes the person's older one of that kind and org, and 
     assert.equal((await world.call("GET", PODS, { token: memberCli })).status, 200);
   }));
 
+Deno.test("an officer route says of a member's working token of this org what it is, and nothing of any other", () =>
+  withWorld(async (world) => {
+    const hintFor = async (token: string) => {
+      const { status, json } = await world.call("GET", "/api/compute/org/pods", { token, address: "198.51.100.7" });
+      assert.deepEqual([status, json.code, json.error], [401, "token_invalid", "Token is invalid!"]);
+      return json.hint;
+    };
+    const token = await freshToken(world, "member", "cli");
+    assert.equal(
+      await hintFor(token),
+      "This is a member's token; officers get one for this at http://127.0.0.1:18000/api/compute/org/officer/login",
+    );
+    assert.equal(await hintFor(await freshToken(world, "member", "cli", "other")), undefined);
+    assert.equal(await hintFor(`plat_${"x".repeat(43)}`), undefined);
+    await freshToken(world, "member", "cli");
+    assert.equal(await hintFor(token), undefined, "revoked");
+  }));
+
 Deno.test("an officer revokes a token of the own org once, and none of another org", () =>
   withWorld(async (world) => {
     const token = await freshToken(world, "member", "cli");

@@ -38,7 +38,7 @@ async function withSettler(world: ClockedWorld, test: (settle: () => Promise<voi
   const parts = partsOf(world);
   const refresher = createRefresher(parts, () => {});
   try {
-    await test(createSettler({ ...parts, refresher, actions: createActions(parts) }));
+    await test(createSettler({ ...parts, refresher, actions: createActions(parts), poke: () => {} }).turn);
   } finally {
     await refresher.close();
   }

@@ -121,7 +121,14 @@ Deno.test("an action that RunPod refuses with 409 is a success when the pod is a
     world.runpod.pods.stop(id);
     assert.equal((await act(world, id, "stop")).status, 200, "it is stopped already");
     assert.equal((await refreshed(world))[0].status, "EXITED");
-    refused(await act(world, id, "restart"), 400, "runpod_refused", /not valid for a pod with status EXITED/);
+    const asked = actions(world).length;
+    refused(
+      await act(world, id, "restart"),
+      409,
+      "conflict",
+      "The pod is stopped, so there is nothing to restart; start it",
+    );
+    assert.equal(actions(world).length, asked, "RunPod is not asked");
     assert.equal((await act(world, id, "start")).status, 200);
     assert.deepEqual(await attention(world), []);
   });

@@ -100,7 +100,7 @@ Deno.test("the settler adopts a lost create by itself, without anybody asking", 
     refused(await create(world, { name: "lab" }), 424, "runpod_unavailable");
     const parts = partsOf(world);
     const refresher = createRefresher(parts, () => {});
-    const settle = createSettler({ ...parts, refresher, actions: createActions(parts) });
+    const settle = createSettler({ ...parts, refresher, actions: createActions(parts), poke: () => {} }).turn;
     await eventually(
       async () => {
         await settle();

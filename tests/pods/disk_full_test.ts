@@ -166,7 +166,7 @@ Deno.test("a stop whose disk gets full on the way is still a success and settled
     const parts = partsOf(world);
     const refresher = createRefresher(parts, () => {});
     world.clock.advance(5_000);
-    await createSettler({ ...parts, refresher, actions: createActions(parts) })();
+    await createSettler({ ...parts, refresher, actions: createActions(parts), poke: () => {} }).turn();
     await refresher.close();
     assert.equal(intentsOf(world).at(-1)!.state, "done");
     assert.equal(requests(world, "POST", /action$/).length, 1, "it is not sent again: the pod is stopped");
@@ -182,7 +182,7 @@ Deno.test("a create that cannot be marked as sent is not sent, and the settler c
     disk.full = nothing;
     const parts = partsOf(world);
     const refresher = createRefresher(parts, () => {});
-    await createSettler({ ...parts, refresher, actions: createActions(parts) })();
+    await createSettler({ ...parts, refresher, actions: createActions(parts), poke: () => {} }).turn();
     await refresher.close();
     assert.equal(intentsOf(world).at(-1)!.state, "failed");
     assert.deepEqual(await attention(world), []);

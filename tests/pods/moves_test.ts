@@ -59,7 +59,7 @@ Deno.test("upSince tells since when a pod is up without a break", () => {
     ["was not up and does not say", was("EXITED", null), "STARTING", null, null, 200],
     ["names a start in the future", was("EXITED", null), "RUNNING", "900/1", 900, 200],
     ["goes on", was("RUNNING", 50, "50/1"), "RUNNING", "50/1", 50, 50],
-    ["was restarted since the last look", was("RUNNING", 50, "50/1"), "RUNNING", "150/2", 150, 150],
+    ["was restarted since the last look", was("RUNNING", 50, "50/1"), "RUNNING", "150/2", 150, 50],
     ["was restarted and does not say when", was("RUNNING", 50, "50/1"), "RUNNING", "x/2", null, 50],
     ["gets to RUNNING", was("STARTING", 50), "RUNNING", "90/1", 90, 50],
   ];

@@ -25,6 +25,7 @@ interface Case {
   readonly podAge?: number;
   readonly config?: string;
   readonly never_sent?: boolean;
+  readonly asked_by?: string;
   readonly expected: "done" | "failed" | "repeat" | "wait" | "no_gpu";
 }
 
@@ -44,6 +45,13 @@ const CASES: Case[] = [
   { action: "stop", age: 0, pod: { status: "STARTING" }, expected: "repeat" },
   { action: "stop", age: 0, pod: { status: "REBALANCING" }, expected: "repeat" },
   { action: "stop", age: 0, pod: RUNNING, never_sent: true, expected: "repeat" },
+  // A stop that a rule asked for is not: by now the pod may be kept up on purpose.
+  { action: "stop", age: 0, pod: RUNNING, asked_by: "system:schedule", expected: "failed" },
+  { action: "stop", age: 0, pod: RUNNING, asked_by: "system:idle_stop", never_sent: true, expected: "failed" },
+  { action: "stop", age: 0, pod: null, asked_by: "system:budget", expected: "failed" },
+  { action: "stop", age: 60 * MINUTE, pod: EXITED, asked_by: "system:max_run", expected: "done" },
+  { action: "stop", age: 0, pod: RUNNING, asked_by: "local:root", expected: "repeat" },
+  { action: "terminate", age: 0, pod: RUNNING, asked_by: "system:schedule", expected: "repeat" },
   // A terminate is finished too; a missing pod proves it only when the pod is not fresh.
   { action: "terminate", age: 0, pod: RUNNING, expected: "repeat" },
   { action: "terminate", age: 0, pod: EXITED, expected: "repeat" },
@@ -80,7 +88,12 @@ Deno.test("decideSettlement decides by action, age and what RunPod says now", ()
     const asked = NOW - one.age;
     const settlement = decideSettlement(
       NOW,
-      { action: one.action, asked_at: asked, sent_at: one.never_sent ? null : asked },
+      {
+        action: one.action,
+        asked_at: asked,
+        asked_by: one.asked_by ?? "200000000000000001",
+        sent_at: one.never_sent ? null : asked,
+      },
       pod,
       { created_at: NOW - (one.podAge ?? 60 * MINUTE), config: one.config ?? CPU },
       POD_TIMINGS,
@@ -160,7 +173,7 @@ Deno.test("closeNeverSent ends what was never sent, except a stop or terminate, 
     // The stop that was only written is carried out by the settler.
     parts.inFlight.clear();
     const refresher = createRefresher(parts, () => {});
-    const settle = createSettler({ ...parts, refresher, actions: createActions(parts) });
+    const settle = createSettler({ ...parts, refresher, actions: createActions(parts), poke: () => {} }).turn;
     await settle();
     assert.equal(world.runpod.pods.get(id).phase, "exited");
     assert.equal(stateOf()["restart"], "failed", "nobody handles it any more");
@@ -192,7 +205,7 @@ Deno.test("the settler leaves an intent alone that a request handles, and asks l
     markUnsettled(world.db, "one", "lost");
     parts.inFlight.add("one");
     const refresher = createRefresher(parts, () => {});
-    const settle = createSettler({ ...parts, refresher, actions: createActions(parts) });
+    const settle = createSettler({ ...parts, refresher, actions: createActions(parts), poke: () => {} }).turn;
     const reads = () => requests(world, "GET", `/pods/${id}`).length;
     const before = reads();
     world.clock.advance(3_000);

@@ -1,5 +1,7 @@
 /** Who is on a pod, read from a real sshd with real people on it. */
 import assert from "node:assert/strict";
+// @ts-types="npm:@types/ssh2@1.15.6"
+import ssh2 from "ssh2";
 import { parseWalk } from "../../server/presence/parse.ts";
 import { readPresence } from "../../server/presence/read.ts";
 import { WALK } from "../../server/presence/script.ts";
@@ -21,6 +23,9 @@ async function withParts(
     await ssh.close();
   }
 }
+
+/** A command may be this long. */
+const LONG = "x".repeat(20_000);
 
 const connected = async (scene: Scene) => {
   const path = `${ORG}/pods/${scene.podId}/members/connected`;
@@ -64,8 +69,21 @@ Deno.test({
     withScene(async (scene) => {
       const { host, port } = scene.row();
       const halfway = await Deno.connect({ hostname: host!, port: port! });
+      // This one has said who it is and is asked for a proof, which never comes.
+      const unproved = new ssh2.Client();
+      const isOver = new Promise<void>((resolve) => unproved.once("close", () => resolve()));
+      const isAsked = new Promise<unknown>((resolve) => {
+        unproved.on("error", resolve).connect({
+          host: host!,
+          port: port!,
+          username: "root",
+          authHandler: (methods: readonly string[] | null, _partial: boolean, next: (method: "none") => void) =>
+            methods === null ? next("none") : resolve(methods),
+        });
+      });
       const ssh = trustingPool();
       try {
+        assert.ok(Array.isArray(await isAsked));
         await withParts(scene, async ({ keys }) => {
           const privateKey = keys.backendPrivateKey(1);
           const target = { podKey: "p", startKey: "s", host: host!, port: port!, privateKey };
@@ -84,6 +102,8 @@ Deno.test({
         });
       } finally {
         halfway.close();
+        unproved.destroy();
+        await isOver;
         await ssh.close();
       }
     }),
@@ -113,6 +133,30 @@ Deno.test({
       const { sessions, connections } = await connected(scene);
       assert.deepEqual(sessions.map((one: { username: string }) => one.username).toSorted(), ["exofficer", "member"]);
       assert.equal(connections, 2);
+    }),
+});
+
+Deno.test({
+  name: "the walk leaves out what members start, so that they cannot make it long, and cuts what it reads",
+  ignore: ignoreScene,
+  fn: () =>
+    withScene(async (scene) => {
+      const named = `(exec -a "$(head -c 100000 /dev/zero | tr '\\0' a)" sleep 77) &`;
+      await scene.ssh("member", [], `for n in 1 2 3 4 5 6 7 8 9; do ${named} done; wait # ${LONG}`);
+      await eventually("the member is on", async () => (await connected(scene)).sessions.length === 1);
+      const ps = "/usr/local/bin/ps";
+      const kept = `printf "%s\\n" "$@" >/root/asked; exec /usr/bin/ps "$@" | tee /root/printed`;
+      await scene.root(`printf '%s\\n' '#!/bin/sh' '${kept}' >${ps} && chmod 755 ${ps}`);
+      assert.equal((await connected(scene)).sessions[0]?.username, "member");
+      const asked = (await scene.root("tail -n 1 /root/asked")).out.trim().split(",");
+      const pids = async (user: string) => (await scene.root(`/usr/bin/ps -o pid= -u ${user}`)).out.match(/\d+/g) ?? [];
+      const members = await pids("godfather_member");
+      assert.ok(members.length > 9);
+      assert.ok(members.filter((pid) => asked.includes(pid)).length <= 1, "only what root's own su started");
+      assert.ok(asked.includes("1"));
+      const printed = (await scene.root("cat /root/printed")).out.split("\n");
+      assert.ok(printed.some((line) => line.includes("su - godfather_member")));
+      assert.ok(printed.every((line) => line.length <= 400), `${Math.max(...printed.map((line) => line.length))}`);
     }),
 });
 

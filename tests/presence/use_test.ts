@@ -87,7 +87,7 @@ Deno.test("notePresence keeps who was on, since when that is known, and why it i
     const calm = { presence_error: null, active_at: null, active_why: null };
     assert.deepEqual(noted(0, nobody), { presence_at: at(0), presence_since: at(0), ...calm });
     assert.deepEqual(noted(12, nobody), { presence_at: at(12), presence_since: at(0), ...calm });
-    const lost = noted(20, { state: "unknown", reason: "Could not connect to the pod" });
+    const lost = noted(20, { state: "unknown", reason: "Could not connect to the pod", isReached: false });
     assert.deepEqual([lost.presence_at, lost.presence_error], [at(12), "Could not connect to the pod"]);
     assert.deepEqual(noted(25, nobody), { presence_at: at(25), presence_since: at(25), ...calm });
     const why = (minute: number, names: string[], connections: number) => {

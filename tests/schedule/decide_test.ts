@@ -38,6 +38,8 @@ const pod = (change: Partial<ScheduledPod> = {}): ScheduledPod => ({
   isFresh: true,
   upSince: null,
   hasOpenAction: false,
+  missingSince: null,
+  lacksGpu: false,
   lastStart: null,
   ...change,
 });
@@ -202,16 +204,13 @@ Deno.test("decide says that a pod of a started session runs once it runs", () =>
   assert.deepEqual(plan(START, [starting], up()), { step: null, marks: { 1: "running" } });
 });
 
-Deno.test("decide ends a session after its window while nobody knows whether a fresh pod was made for it", () => {
-  const error = "Whether a fresh pod was made in its place is not known yet";
-  const waiting = session({ state: "starting", starting_at: STOP - 5 * MINUTE, error });
-  const lost = pod({ hasOpenAction: true, lostCreateAt: STOP - 5 * MINUTE });
-  assert.deepEqual(plan(STOP - 1, [waiting], lost), { step: null, marks: {} });
-  // The list may still show it.
-  assert.deepEqual(plan(STOP + 10 * MINUTE - 1, [waiting], lost), { step: null, marks: {} });
-  assert.deepEqual(plan(STOP + 10 * MINUTE, [waiting], lost), {
-    step: null,
-    marks: { 1: "failed finished session.failed error" },
-  });
-  assert.deepEqual(plan(STOP + DAY, [waiting], { ...lost, lostCreateAt: null }), { step: null, marks: {} });
+Deno.test("decide waits five minutes before it believes that a pod is gone", () => {
+  const gone = pod({ status: "GONE", missingSince: START });
+  assert.deepEqual(plan(START + 5 * MINUTE - 1, [started()], gone), { step: null, marks: {} });
+  assert.deepEqual(plan(START + 5 * MINUTE, [started()], gone).marks, { 1: "failed finished session.failed error" });
+});
+
+Deno.test("decide stops a pod that runs without its GPU before it counts as started", () => {
+  assert.deepEqual(plan(START, [session()], up({ lacksGpu: true })), { step: "stop ", marks: { 1: "error" } });
+  assert.deepEqual(plan(START, [started()], up({ lacksGpu: true })), { step: null, marks: {} });
 });

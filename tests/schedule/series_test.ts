@@ -6,7 +6,7 @@ import { seriesOf } from "../../server/schedule/series.ts";
 /** Windows as `start/stop` in UTC to the minute. */
 function series(start: string, stop: string, timeZone: string, count = 2, everyWeeks = 1): string[] {
   const first = { startAt: Date.parse(start), stopAt: Date.parse(stop) };
-  return seriesOf(first, { everyWeeks, count, timeZone }).map(({ startAt, stopAt }) =>
+  return seriesOf(first, { everyWeeks, count, timeZone }).windows.map(({ startAt, stopAt }) =>
     [startAt, stopAt].map((ms) => new Date(ms).toISOString().slice(0, 16)).join("/")
   );
 }
@@ -142,6 +142,18 @@ Deno.test("seriesOf refuses a series with a day of 25 hours, and names it", () =
   });
 });
 
+Deno.test("seriesOf warns of times that the clocks skip and of zones that have no summer time", () => {
+  const warningsOf = (start: string, stop: string, timeZone: string) =>
+    seriesOf({ startAt: Date.parse(start), stopAt: Date.parse(stop) }, { everyWeeks: 1, count: 3, timeZone }).warnings;
+  assert.deepEqual(warningsOf("2027-03-07T02:30-05:00", "2027-03-07T04:00-05:00", "America/New_York"), [
+    "The clocks of America/New_York skip 02:30 on 2027-03-14: 03:00 is taken in its place",
+  ]);
+  assert.deepEqual(warningsOf("2027-03-07T02:30-05:00", "2027-03-07T04:00-05:00", "EST"), [
+    "EST has no summer time; use America/New_York",
+  ]);
+  assert.deepEqual(warningsOf("2027-03-07T02:30-07:00", "2027-03-07T04:00-07:00", "America/Phoenix"), []);
+});
+
 const NO_ZONES = [
   "Mars/Base",
   "",
@@ -192,7 +204,8 @@ Deno.test("readLocalTime takes a wall time with a space or a T and nothing else"
 
 Deno.test("seriesOf keeps the length of windows that no change of the clocks touches", () => {
   const first = { startAt: Date.parse("2026-05-01T10:00Z"), stopAt: Date.parse("2026-05-01T11:30Z") };
-  const windows = seriesOf(first, { everyWeeks: 2, count: 5, timeZone: "Europe/Berlin" });
+  const { windows, warnings } = seriesOf(first, { everyWeeks: 2, count: 5, timeZone: "Europe/Berlin" });
+  assert.deepEqual(warnings, []);
   assert.deepEqual(windows.map(({ startAt, stopAt }) => stopAt - startAt), Array(5).fill(90 * MINUTE));
   assert.deepEqual(
     windows.map(({ startAt }) => startAt - first.startAt),

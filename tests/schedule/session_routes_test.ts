@@ -224,6 +224,42 @@ Deno.test("a session of another pod, or a number that is none, is not found", ()
     assert.equal(count(world), 1);
   }));
 
+Deno.test("POST warns of times that the pod has a session at already, and of a series that meets a skipped hour", () =>
+  inWorld({}, async (world) => {
+    const pod = await stoppedPod(world);
+    const body = between(world, 60, 120);
+    assert.equal("warnings" in (await post(world, pod, body)).json, false);
+    const again = await post(world, pod, body);
+    assert.deepEqual([again.status, again.json.warnings], [
+      201,
+      ["The pod has a session at these times already: session 1"],
+    ]);
+    markFinished(world, 1);
+    markFinished(world, 2);
+    assert.equal("warnings" in (await post(world, pod, body)).json, false, "those are over");
+    const night = { start_at: "2027-03-07T02:30:00-05:00", stop_at: "2027-03-07T05:00:00-05:00" };
+    const repeat = { every_weeks: 1, count: 2, time_zone: "America/New_York" };
+    const series = await post(world, pod, { ...night, repeat });
+    assert.deepEqual(series.json.warnings, [
+      "The clocks of America/New_York skip 02:30 on 2027-03-14: 03:00 is taken in its place",
+    ]);
+    assert.equal(series.json.sessions[1].start_at, "2027-03-14T07:00:00+00:00");
+  }));
+
+Deno.test("POST names a field it does not know and one that is missing", () =>
+  inWorld({}, async (world) => {
+    const pod = await stoppedPod(world);
+    const { start_at, stop_at } = between(world, 60, 120);
+    const missing = (name: string) => `${name} must be an ISO 8601 time with a timezone`;
+    const cases: [unknown, string][] = [
+      [{ start: start_at, stop_at }, "Unknown field: start"],
+      [{ stop_at }, missing("start_at")],
+      [{ start_at }, missing("stop_at")],
+      [{}, missing("start_at")],
+    ];
+    for (const [body, sentence] of cases) refused(await post(world, pod, body), 400, "invalid_request", sentence);
+  }));
+
 Deno.test("what to do is said for sessions that came to nothing or are tried again", () =>
   inWorld({}, async (world) => {
     const pod = await stoppedPod(world);

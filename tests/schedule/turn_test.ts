@@ -178,6 +178,13 @@ Deno.test("the schedule tries a refused start again on each turn, tells it once,
     assert.deepEqual(asked(world), []);
     assert.equal(state(world, session), "failed finished");
     assert.deepEqual(events(world), ["session.failed", "session.failed"]);
+    const details = world.db.all<{ details: string }>("select details from events order by id").map((one) =>
+      JSON.parse(one.details)
+    );
+    assert.deepEqual(details.map((one) => [one.tried_again, one.what_happens]), [
+      [true, `The start is tried again every 5 minutes until ${details[0].stop_at}`],
+      [false, "Nothing is tried any more"],
+    ]);
   });
 });
 

@@ -38,7 +38,7 @@ async function spent(world: ClockedWorld): Promise<string> {
 }
 
 const SENTENCE =
-  /^The budget of 2026-11 is spent: 0\.5\d of 0\.50 USD; send "over_budget": true to go on all the same$/;
+  /^The budget of 2026-11 is spent: 0\.5\d{3} of 0\.5000 USD; send "over_budget": true to go on all the same$/;
 
 Deno.test("a spent budget refuses create and start, and nothing else", () =>
   inWorld(QUICK, async (world) => {

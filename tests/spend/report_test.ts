@@ -151,10 +151,14 @@ Deno.test("GET /spend says how many hours are left to the nearer of budget and b
     await gpuPod(world);
     await pass(world, HOUR);
     assert.equal((await spend(world)).hours_left, null, "neither is known");
+    assert.equal((await spend(world)).hours_left_until, null);
     await world.app.jobs.money.turn();
+    const until = async () => (await spend(world)).hours_left_until;
     near((await spend(world)).hours_left, (10 - RATE) / RATE, 0.2);
+    assert.equal(await until(), "balance");
     await setSettings(world, { monthly_budget_usd: 1 });
     near((await spend(world)).hours_left, (1 - RATE) / RATE, 0.2);
+    assert.equal(await until(), "budget");
     await setSettings(world, { monthly_budget_usd: 0.1 });
     assert.equal((await spend(world)).hours_left, 0);
   }));

@@ -145,6 +145,60 @@ Deno.test("the next delivery of a webhook waits for the one before, and order is
     })
   ));
 
+Deno.test("a message that a receiver never takes holds up the later ones only for its first five tries", () =>
+  withReceiver((receiver) =>
+    withKit(async (kit) => {
+      const { id } = kit.add(receiver.origin);
+      const calls: string[] = [];
+      receiver.answer(({ body }) => {
+        const { subject } = JSON.parse(body);
+        calls.push(subject);
+        return new Response(null, { status: subject === "bad" ? 500 : 200 });
+      });
+      for (const subject of ["bad", "b", "c"]) kit.raise("pod.started", { subject });
+      const begun = kit.clock.now();
+      let before = 0;
+      while (statesOf(kit, id)[1] === "waiting") {
+        before = calls.length;
+        await kit.turn();
+        kit.clock.advance(5 * SECOND);
+      }
+      assert.deepEqual(calls, ["bad", "bad", "bad", "bad", "bad", "b", "c"]);
+      assert.deepEqual(calls.slice(before), ["bad", "b", "c"], "in one turn");
+      assert.ok(kit.clock.now() - begun < 15 * MINUTE, `${(kit.clock.now() - begun) / MINUTE} minutes`);
+      // It goes on for itself: later ones pass it at once, and it is tried in its time.
+      kit.raise("pod.started", { subject: "d" });
+      await kit.turn();
+      assert.deepEqual(calls.splice(0).slice(7), ["d"]);
+      kit.clock.advance(HOUR);
+      kit.raise("pod.started", { subject: "e" });
+      await kit.turn();
+      assert.deepEqual(calls, ["e", "bad"]);
+      receiver.answer(status(200));
+      kit.clock.advance(HOUR);
+      await kit.turn();
+      assert.deepEqual(statesOf(kit, id), Array(5).fill("sent"));
+    })
+  ));
+
+Deno.test("of a receiver that is down each message is tried in turn, and all go when it is back", () =>
+  withReceiver((receiver) =>
+    withKit(async (kit) => {
+      const { id } = kit.add(receiver.origin);
+      receiver.answer(status(503));
+      for (const subject of ["a", "b", "c"]) kit.raise("pod.started", { subject });
+      for (let passed = 0; passed < 30 * MINUTE; passed += 10 * SECOND) {
+        await kit.turn();
+        kit.clock.advance(10 * SECOND);
+      }
+      assert.deepEqual(kit.deliveries(id).map((one) => one.attempts >= 5), [true, true, false]);
+      receiver.answer(status(200));
+      kit.clock.advance(HOUR);
+      await kit.turn();
+      assert.deepEqual(statesOf(kit, id), ["sent", "sent", "sent"]);
+    })
+  ));
+
 Deno.test("a webhook that hangs holds up neither another one nor the turn", () =>
   withReceiver((hanging) =>
     withReceiver((quick) =>

@@ -43,6 +43,12 @@ const TITLES: [Partial<Notice>, string, number][] = [
   [{ kind: "pod.stopped", details: { did: "stopped" } }, "Pod lab-1 stopped", 0xf5a524],
   [{ kind: "pod.stopped", details: { did: "terminated" } }, "Pod lab-1 terminated", 0xf5a524],
   [{ kind: "pod.failed", details: { did: "gone" } }, "Pod lab-1 is gone", 0xf5a524],
+  [{ kind: "session.failed", details: { tried_again: false } }, "Pod lab-1: a session failed", 0xf5a524],
+  [
+    { kind: "session.failed", details: { tried_again: true } },
+    "Pod lab-1: a session is in trouble, and tried again",
+    0xf5a524,
+  ],
   [{ kind: "session.missed" }, "Pod lab-1: a session was missed", 0xf5a524],
 ];
 for (const [notice, title, color] of TITLES) {

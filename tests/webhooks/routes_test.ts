@@ -34,6 +34,8 @@ async function turn(world: ClockedWorld): Promise<void> {
   await world.app.jobs.webhooks.idle();
 }
 
+const ALLOWING = "ORGPODS_WEBHOOKS_ALLOW_PRIVATE=true";
+
 Deno.test("a webhook is added, listed, shown, changed and removed, and its address is never shown again", () =>
   withWorld(async (world) => {
     const made = await call(world, "POST", "", { ...SIGNED, kinds: ["pod.started", "pod.started"] });
@@ -108,8 +110,14 @@ Deno.test("what a webhook may be is refused with a sentence that names the field
       [{ name: " " }, "name must be text of 1 to 80 characters"],
       [{ name: "x".repeat(81) }, "name must be text of 1 to 80 characters"],
       [{ format: "slack" }, "format must be discord or signed"],
-      [{ url: "http://hooks.example.org/secret-path" }, "url must be an https address"],
-      [{ url: "https://10.0.0.1/secret-path" }, "url must not lead to a private, local or reserved address"],
+      [
+        { url: "http://hooks.example.org/secret-path" },
+        `url must be an https address; plain http is for loopback, with ${ALLOWING}`,
+      ],
+      [
+        { url: "https://10.0.0.1/secret-path" },
+        `url must not lead to a private, local or reserved address without ${ALLOWING}`,
+      ],
       [
         { format: "discord" },
         "url must be a Discord webhook: https://discord.com/api/webhooks/<id>/<token>",
@@ -211,7 +219,7 @@ Deno.test("a test to an address that is not allowed any more fails with the reas
       const { delivery } = (await call(world, "POST", `/${webhook.id}/test`)).json;
       assert.deepEqual([delivery.state, delivery.last_error], [
         "failed",
-        "The host leads to a private, local or reserved address, which is refused",
+        `The host leads to a private, local or reserved address, which is refused without ${ALLOWING}`,
       ]);
       assert.equal(receiver.received.length, 0);
     })

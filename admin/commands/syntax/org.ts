@@ -59,11 +59,13 @@ export function addOrgCommands(program: Command, run: Run): void {
       run(async (shell) => await (await import("../org.ts")).removeOrg(shell, prefix, flags))
     );
 
-  org.command("check <prefix>").description(
+  org.command("check [prefix]").description(
     "Check everything an organization depends on, live; exit 1 if one is wrong.",
   )
     .addHelpText("after", example("orgpods org check robotics"))
-    .action((prefix: string) => run(async (shell) => await (await import("../org.ts")).checkOrg(shell, prefix)));
+    .action((prefix: string | undefined) =>
+      run(async (shell) => await (await import("../org.ts")).checkOrg(shell, prefix))
+    );
 
   addOrgSettings(org, run);
   addSecretCommands(org, run);

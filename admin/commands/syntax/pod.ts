@@ -13,10 +13,14 @@ export function addPodCommands(program: Command, run: Run): void {
     .addHelpText("after", example("orgpods pod list --json"))
     .action(() => run(async (shell) => await (await import("../pod.ts")).listPods(shell)));
 
+  pod.command("show <pod-id>").description("Show a pod: why it is in its state, when it stops, what is wrong with it.")
+    .addHelpText("after", example("orgpods pod show k7x2m9"))
+    .action((id: string) => run(async (shell) => await (await import("../pod.ts")).showPod(shell, id)));
+
   addCreate(pod, run);
   addStops(pod, run);
 
-  pod.command("access <id>").description("Show or change who may use a pod.")
+  pod.command("access <pod-id>").description("Show or change who may use a pod.")
     .addOption(new Option("--public", "every member").conflicts("private"))
     .addOption(new Option("--private", "only who is listed"))
     .option("--allow <id>", "Discord id to add to the list (repeatable)", collect)
@@ -29,7 +33,7 @@ export function addPodCommands(program: Command, run: Run): void {
 
   const does = { start: "Start a stopped pod.", stop: "Stop a pod.", restart: "Restart a pod's container." } as const;
   for (const action of ["start", "stop", "restart"] as const) {
-    const command = pod.command(`${action} <id>`).description(does[action])
+    const command = pod.command(`${action} <pod-id>`).description(does[action])
       .addHelpText("after", example(`orgpods pod ${action} k7x2m9`))
       .action((id: string, flags: { overBudget?: boolean }) =>
         run(async (shell) => await (await import("../pod.ts")).actOnPod(shell, id, action, flags))
@@ -37,7 +41,7 @@ export function addPodCommands(program: Command, run: Run): void {
     if (action === "start") command.option("--over-budget", "although the month's budget is spent");
   }
 
-  pod.command("terminate <id>").description("Delete a pod and its files at RunPod.")
+  pod.command("terminate <pod-id>").description("Delete a pod and its files at RunPod.")
     .option("--yes", "do not ask for the pod's name")
     .addHelpText("after", example("orgpods pod terminate k7x2m9 --yes"))
     .action((id: string, flags: { yes?: boolean }) =>
@@ -47,11 +51,11 @@ export function addPodCommands(program: Command, run: Run): void {
 
 /** Who is on a pod, and when it stops by itself. */
 function addStops(pod: Command, run: Run): void {
-  pod.command("connected <id>").description("Show who is on a pod now.")
+  pod.command("connected <pod-id>").description("Show who is on a pod now.")
     .addHelpText("after", example("orgpods pod connected k7x2m9"))
     .action((id: string) => run(async (shell) => await (await import("../pod_stops.ts")).listConnected(shell, id)));
 
-  pod.command("set <id>").description("Change when a pod stops by itself.")
+  pod.command("set <pod-id>").description("Change when a pod stops by itself.")
     .option("--auto-stop <minutes>", 'minutes idle before a stop, "off", or "default"', ownRule(5, 10_080))
     .option("--max-run <hours>", 'longest hours of one run, "off", or "default"', ownRule(1, 744))
     .addHelpText("after", example("orgpods pod set k7x2m9 --auto-stop 30 --max-run default"))
@@ -59,7 +63,7 @@ function addStops(pod: Command, run: Run): void {
       run(async (shell) => await (await import("../pod_stops.ts")).setPod(shell, id, flags))
     );
 
-  pod.command("keep <id>").description("Keep a pod from stopping by itself for a while.")
+  pod.command("keep <pod-id>").description("Keep a pod from stopping by itself for a while.")
     .requiredOption("--minutes <count>", "from now on", whole(1, 1_440))
     .addHelpText("after", example("orgpods pod keep k7x2m9 --minutes 90"))
     .action((id: string, flags: { minutes: number }) =>

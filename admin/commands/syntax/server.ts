@@ -31,9 +31,15 @@ export function addServerCommands(program: Command, run: Run): void {
     .option("--fast", "shorten the schedule's waits and play a session of two minutes")
     .addHelpText("after", example("orgpods demo --port 0 --json"))
     .action((flags: { port: number; fast?: boolean }) =>
-      run(async ({ options }) => {
+      run(async ({ options, env }) => {
         const { demo } = await import("../../../server/demo/demo.ts");
-        return await demo({ port: flags.port, json: options.json === true, fast: flags.fast === true });
+        const allowPrivate = env("ORGPODS_WEBHOOKS_ALLOW_PRIVATE");
+        return await demo({
+          port: flags.port,
+          json: options.json === true,
+          fast: flags.fast === true,
+          ...(allowPrivate === undefined ? {} : { env: { ORGPODS_WEBHOOKS_ALLOW_PRIVATE: allowPrivate } }),
+        });
       })
     );
 

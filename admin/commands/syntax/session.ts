@@ -16,19 +16,21 @@ export function addSessionCommands(program: Command, run: Run): void {
   const session = program.command("session").description("Times when a pod must run.")
     .addHelpText("after", example("orgpods session list"));
 
-  session.command("list [pod]").description("List the sessions of a pod, or the coming ones of the organization.")
+  session.command("list [pod-id]").description(
+    "List the last sessions of a pod, or the next ones of the organization; by start.",
+  )
     .option("--limit <count>", "how many", whole(1, 500), 100)
     .option("--before <id>", "of one pod: only those before this session", whole(1, Number.MAX_SAFE_INTEGER))
     .addOption(new Option("--state <state>", "only those in this state").choices(STATES))
-    .option("--from <time>", "only those that end later (default: a day ago)")
-    .option("--to <time>", "only those that begin earlier")
+    .option("--from <time>", "only those that end later: a time, a day or a month (default: a day ago)")
+    .option("--to <time>", "only those that begin earlier, likewise")
     .option("--time-zone <name>", "zone of the times shown (default: this machine's)")
     .addHelpText("after", example("orgpods session list k7x2m9 --time-zone America/Phoenix"))
     .action((pod: string | undefined, flags: ListFlags) =>
       run(async (shell) => await (await import("../session.ts")).listSessions(shell, pod, flags))
     );
 
-  session.command("add <pod>").description("Add a session, or a weekly series of them, and print their numbers.")
+  session.command("add <pod-id>").description("Add a session, or a weekly series of them, and print their numbers.")
     .requiredOption("--start <time>", 'start, with an offset or with --time-zone: "2026-09-03 18:00"')
     .requiredOption("--stop <time>", "stop, likewise")
     .option("--title <text>", "what it is for")
@@ -48,7 +50,7 @@ export function addSessionCommands(program: Command, run: Run): void {
       run(async (shell) => await (await import("../session.ts")).addSession(shell, pod, flags))
     );
 
-  session.command("edit <pod> <session>").description("Change a session that is not over.")
+  session.command("edit <pod-id> <session>").description("Change a session that is not over.")
     .option("--start <time>", "start, with an offset or with --time-zone")
     .option("--stop <time>", "stop, likewise")
     .option("--title <text>", 'what it is for; "" for no title')
@@ -61,7 +63,7 @@ export function addSessionCommands(program: Command, run: Run): void {
       run(async (shell) => await (await import("../session.ts")).editSession(shell, pod, id, flags))
     );
 
-  session.command("extend <pod> <session>").description(
+  session.command("extend <pod-id> <session>").description(
     "Put the stop of a session that has begun off, by up to 2 hours.",
   )
     .requiredOption("--minutes <count>", "by how much", whole(1, 120))
@@ -70,11 +72,12 @@ export function addSessionCommands(program: Command, run: Run): void {
       run(async (shell) => await (await import("../session.ts")).extendSession(shell, pod, id, flags))
     );
 
-  session.command("remove <pod> <session>").description(
+  session.command("remove <pod-id> <session>").description(
     "Remove a session; one that runs ends now, and its pod is stopped.",
   )
+    .option("--series", "with all sessions of its series from this one on that are not over")
     .addHelpText("after", example("orgpods session remove k7x2m9 12"))
-    .action((pod: string, id: string) =>
-      run(async (shell) => await (await import("../session.ts")).removeSession(shell, pod, id))
+    .action((pod: string, id: string, flags: { series?: boolean }) =>
+      run(async (shell) => await (await import("../session.ts")).removeSession(shell, pod, id, flags))
     );
 }

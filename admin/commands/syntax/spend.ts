@@ -39,8 +39,8 @@ function orOff(parse: (text: string) => number): (text: string) => number | "off
 }
 
 const amountOrOff = orOff((text) => {
-  const value = /^\d{1,7}(?:\.\d{1,2})?$/.test(text) ? Number(text) : NaN;
-  if (value > 0 && value <= 1_000_000) return value;
+  const value = /^\d{1,7}(?:\.\d{1,6})?$/.test(text) ? Number(text) : NaN;
+  if (value >= 0.01 && value <= 1_000_000) return value;
   throw new InvalidArgumentError("It must be an amount from 0.01 to 1000000, or off.");
 });
 

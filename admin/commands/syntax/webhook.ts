@@ -18,7 +18,7 @@ export function addWebhookCommands(program: Command, run: Run): void {
         .choices(["discord", "signed"]).makeOptionMandatory(),
     )
     .option("--kind <kind>", "event kind to send, such as pod.started (repeatable; default: all)", collect)
-    .addHelpText("after", example("orgpods webhook add --name alerts --format discord < url.txt"))
+    .addHelpText("after", example("orgpods webhook add --name alerts --format discord < address.txt"))
     .action((flags: AddFlags) => run(async (shell) => await (await import("../webhook.ts")).addWebhook(shell, flags)));
 
   webhook.command("edit <id>").description("Change a webhook; what is not named stays.")
@@ -50,7 +50,9 @@ export function addWebhookCommands(program: Command, run: Run): void {
       run(async (shell) => await (await import("../webhook.ts")).listDeliveries(shell, id, flags))
     );
 
-  webhook.command("resend <id> <delivery>").description("Send a delivery again, by its number in the list.")
+  webhook.command("resend <id> <delivery>").description(
+    "Send a delivery again, by its number in the list, and say what came of it.",
+  )
     .addHelpText("after", example("orgpods webhook resend 3 812"))
     .action((id: string, delivery: string) =>
       run(async (shell) => await (await import("../webhook.ts")).resendDelivery(shell, id, delivery))
