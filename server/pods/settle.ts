@@ -6,6 +6,7 @@ import {
   isOpen,
   lastIntent,
   laterAction,
+  markSent,
   openIntents,
   settleIntent,
 } from "../../db/stores/intents.ts";
@@ -89,7 +90,7 @@ export function closeNeverSent(deps: PodDeps): void {
       finish(deps, intent, {
         state: "failed",
         code: "internal_error",
-        text: "The server stopped before RunPod was asked; nothing was made",
+        text: "The server stopped before RunPod was asked; nothing was done",
       }, clock.now());
     });
   }
@@ -203,6 +204,7 @@ async function settleOne(deps: PodDeps, org: Org, intent: IntentRow): Promise<vo
       return finish(deps, intent, { state: "failed", code: "runpod_no_capacity", text }, clock.now());
     }
     if (settlement.kind === "repeat") {
+      if (intent.sent_at === null) db.tx(() => markSent(db, intent.id, clock.now()));
       if (intent.action === "terminate") await client.terminate(runpodId);
       else await client.act(runpodId, "stop");
       return; // The next turn reads whether it happened.
