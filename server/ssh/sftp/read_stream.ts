@@ -24,6 +24,8 @@ export function readStream(
   let controller: ReadableStreamDefaultController<Uint8Array>;
   let handle: OpenHandle | undefined;
   let next = start;
+  // Where the end is known only the window limits; where it is not, asking far beyond it would be in vain.
+  let ahead = end === Infinity ? 2 * block : AHEAD;
   let over = false;
 
   const finish = () => {
@@ -48,7 +50,7 @@ export function readStream(
     session.send(request(protocol.READ, bytes, BigInt(offset), length), (answer) => answers.data(answer, length));
 
   const askAhead = ({ bytes: name }: OpenHandle) => {
-    while (blocks.length * block < AHEAD && next < end) {
+    while (blocks.length * block < ahead && next < end) {
       const length = Math.min(block, end - next);
       const bytes = readFully(part(name), next, length, block);
       // Blocks behind one that failed are not looked at.
@@ -75,7 +77,8 @@ export function readStream(
     if (!whole && end !== Infinity) {
       return fail(new SftpError("changed", "The file is shorter than it was when the transfer began"));
     }
-    askAhead(handle);
+    ahead = Math.min(2 * ahead, AHEAD);
+    if (whole) askAhead(handle);
     if (bytes.length > 0) controller.enqueue(bytes);
     if (!whole || (blocks.length === 0 && next >= end)) close();
   };
