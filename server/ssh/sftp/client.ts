@@ -10,6 +10,7 @@ import { checkPath } from "./paths.ts";
 import * as protocol from "./protocol.ts";
 import { readStream } from "./read_stream.ts";
 import type { Session } from "./session.ts";
+import { callOptions } from "./stall.ts";
 import { writeFrom } from "./write_from.ts";
 
 /** The calls of a session that has told its version. */
@@ -51,10 +52,9 @@ export function createClient(session: Session, extensions: ReadonlyMap<string, s
     list: (path, options) => listFolder(session, path, options),
     open: files.open,
     readStream(source, options = {}) {
-      const { signal } = options;
       const open = async () => {
         if (!(source instanceof Uint8Array)) return files.handleOf(source);
-        return files.handleOf(await files.open(source, "read", signal ? { signal } : {}));
+        return files.handleOf(await files.open(source, "read", callOptions(options)));
       };
       return readStream(session, limits, open, options);
     },
@@ -70,13 +70,10 @@ export function createClient(session: Session, extensions: ReadonlyMap<string, s
       return joined(chunks, length);
     },
     writeFrom(target, source, options = {}) {
-      const { open: mode = "create", mode: permissions, signal } = options;
+      const { open: mode = "create", mode: permissions = 0o644 } = options;
       const open = async () => {
         const file = target instanceof Uint8Array
-          ? await files.open(target, mode, {
-            ...(signal ? { signal } : {}),
-            ...(permissions === undefined ? {} : { mode: permissions }),
-          })
+          ? await files.open(target, mode, { ...callOptions(options), mode: permissions })
           : target;
         return { file, handle: files.handleOf(file) };
       };

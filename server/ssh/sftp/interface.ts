@@ -79,7 +79,7 @@ export interface SftpFile {
 }
 
 export interface TransferOptions {
-  /** The transfer fails with `timeout` when no block was answered for so long. Default 30 s. There is no limit in all. */
+  /** The transfer fails with `timeout` when no block was answered for so long. Default 30 s (15 s for opening and closing). There is no limit in all. */
   readonly stallMs?: number;
   readonly signal?: AbortSignal;
 }

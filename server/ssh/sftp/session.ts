@@ -5,6 +5,7 @@ import { clearTimeout, setTimeout } from "node:timers";
 import type { ClientChannel } from "ssh2";
 import { closeChannel } from "../exec.ts";
 import { FormatError } from "../format_error.ts";
+import { widenWindow } from "../ssh2_window.ts";
 import { Reader } from "../wire.ts";
 import type { Answer } from "./answers.ts";
 import { protocolError, SftpError } from "./error.ts";
@@ -13,6 +14,11 @@ import * as protocol from "./protocol.ts";
 
 /** A retired session ends when nothing was asked for so long; who had it may be between two calls. */
 const RETIRED_IDLE_MS = 2_000;
+/**
+ * What the pod may send ahead of us. What is asked for at any time bounds it too, and what was not asked for ends the
+ * session.
+ */
+const WINDOW = 8 * 1024 * 1024;
 /** A server that writes more than this to stderr is up to something. */
 const MAX_STDERR = 64 * 1024;
 
@@ -144,6 +150,7 @@ export function createSession(channel: ClientChannel, options: SessionOptions): 
 
   let noise = 0;
   channel.on("data", feed);
+  widenWindow(channel, WINDOW);
   channel.stderr.on("data", (chunk: Uint8Array) => {
     noise += chunk.length;
     if (noise > MAX_STDERR) end(protocolError(`it writes more than ${MAX_STDERR} bytes of error messages`));

@@ -5,11 +5,10 @@ import { type BlockLimits, ignoreSftpError, type OpenHandle } from "./files.ts";
 import type { SftpFile, WriteOptions } from "./interface.ts";
 import { type WriteBlock, writeBlock } from "./packets.ts";
 import type { Session } from "./session.ts";
-import { watchStall } from "./stall.ts";
+import { callOptions, stallTime, watchStall } from "./stall.ts";
 
 /** Bytes sent ahead of the pod's acknowledgements: twice the usual channel window of 2 MiB. */
 const AHEAD = 4 * 1024 * 1024;
-const STALL_MS = 30_000;
 
 export interface WriteTarget {
   readonly file: SftpFile;
@@ -50,11 +49,11 @@ async function sendAll(
   reader: ReadableStreamDefaultReader<Uint8Array>,
   options: WriteOptions,
 ): Promise<number> {
-  const { stallMs = STALL_MS, signal, size, maxBytes = Infinity, onProgress } = options;
+  const { signal, size, maxBytes = Infinity, onProgress } = options;
   const stop = new AbortController();
   const giveUp = () => stop.abort(signal?.reason);
   signal?.addEventListener("abort", giveUp, { once: true });
-  const stall = watchStall(stallMs, (error) => {
+  const stall = watchStall(stallTime(options), (error) => {
     stop.abort(error);
     session.retire();
   });
@@ -112,16 +111,16 @@ async function sendAll(
 }
 
 /** Compares the size on the pod and closes; both at once, for the round trip's sake. */
-async function finish(file: SftpFile, length: number, { signal, sync }: WriteOptions): Promise<void> {
-  const options = signal ? { signal } : {};
-  if (sync) {
+async function finish(file: SftpFile, length: number, transfer: WriteOptions): Promise<void> {
+  const options = callOptions(transfer);
+  if (transfer.sync) {
     await file.sync(options).catch((error) => {
       if (!(error instanceof SftpError && error.kind === "unsupported")) throw error;
     });
   }
   const state = file.stat(options);
   state.catch(ignoreSftpError);
-  await file.close();
+  await file.close(options);
   const { size } = await state;
   if (size === length) return;
   throw new SftpError("changed", `The file on the pod has ${size} bytes after ${length} were written`);
