@@ -28,7 +28,11 @@ export function keepSftp(connection: Connection, client: Client, idleMs: number)
   const giveBack = (lease: Lease, closed: Promise<void>) => {
     const overdue = setTimeout(() => lease.abandon(Promise.resolve()), CLOSE_MS);
     overdue.unref();
-    const done = () => (clearTimeout(overdue), lease.release());
+    const done = () => {
+      clearTimeout(overdue);
+      lease.gone.removeEventListener("abort", done);
+      lease.release();
+    };
     closed.then(done);
     if (lease.gone.aborted) done();
     else lease.gone.addEventListener("abort", done, { once: true });

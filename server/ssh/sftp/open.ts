@@ -5,6 +5,7 @@ import type { Client, ClientChannel } from "ssh2";
 import { AppError, shown } from "../../errors.ts";
 import { orAborted } from "../deadline.ts";
 import { closeChannel, OPEN_AGAIN_MS } from "../exec.ts";
+import { skipPast } from "../skip_past.ts";
 import * as answers from "./answers.ts";
 import { call } from "./call.ts";
 import { createClient } from "./client.ts";
@@ -23,6 +24,8 @@ export interface OpenSftpOptions {
   readonly idleMs: number;
   /** Called once, when the session takes no new users any more. */
   readonly onRetired?: () => void;
+  /** Runs this instead of the subsystem: a command that becomes an SFTP server after it has written the line `marker`. */
+  readonly command?: { readonly line: string; readonly marker: string };
 }
 
 export interface OpenedSftp {
@@ -40,11 +43,15 @@ export interface SftpOpening {
   mayBeOpen(): boolean;
 }
 
-/** Starts the SFTP subsystem on a channel of its own. Nothing is thrown here. */
+/** Starts the SFTP subsystem, or the given command, on a channel of its own. Nothing is thrown here. */
 export function openSftp(client: Client, options: OpenSftpOptions): SftpOpening {
-  const channel = startSubsystem(client, options.signal);
+  const { command } = options;
+  const channel = startChannel(client, options.signal, command?.line);
   const open = async (): Promise<OpenedSftp> => {
-    const session = createSession(await channel.opened, options);
+    const stream = await channel.opened;
+    if (command) await pastNoise(stream, command.marker, options.signal);
+    const session = createSession(stream, options);
+    stream.resume();
     try {
       // INIT has the version in the place of an id.
       const init = request(protocol.INIT).subarray(0, HEAD);
@@ -68,11 +75,20 @@ function refused(sentence: string, cause: unknown): AppError {
   return new AppError("pod_command_failed", "The command on the pod failed", { cause, hint: sentence });
 }
 
+async function pastNoise(stream: ClientChannel, marker: string, signal: AbortSignal): Promise<void> {
+  try {
+    await skipPast(stream, marker, signal);
+  } catch (error) {
+    closeChannel(stream);
+    throw error;
+  }
+}
+
 /**
  * `client.subsys` gives the bare channel; `client.sftp` would put ssh2's own SFTP layer on it. There is no fallback to
  * running a server program: where sshd offers no SFTP, its path is unknown and may be a member's.
  */
-function startSubsystem(client: Client, signal: AbortSignal) {
+function startChannel(client: Client, signal: AbortSignal, command: string | undefined) {
   const { promise, resolve, reject } = Promise.withResolvers<ClientChannel>();
   let open = true;
   let again: ReturnType<typeof setTimeout> | undefined;
@@ -87,7 +103,7 @@ function startSubsystem(client: Client, signal: AbortSignal) {
 
   const start = (attempt: number) => {
     try {
-      client.subsys("sftp", (error, channel) => {
+      const started = (error: Error | undefined, channel: ClientChannel) => {
         if (!error) return settled ? closeChannel(channel) : settle(() => resolve(channel));
         // ssh2 leaves a channel open whose subsystem was refused; a refused channel is gone.
         const noChannel = "reason" in error;
@@ -102,7 +118,9 @@ function startSubsystem(client: Client, signal: AbortSignal) {
           ? "The pod's SSH server opened no further channel (MaxSessions)"
           : "The pod's SSH server offers no SFTP";
         settle(() => reject(refused(`${why}: ${shown(error.message)}.`, error)));
-      });
+      };
+      if (command === undefined) client.subsys("sftp", started);
+      else client.exec(command, started);
     } catch (error) {
       settle(() => reject(refused("The SSH connection had ended.", error)));
     }

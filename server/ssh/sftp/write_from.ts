@@ -1,7 +1,7 @@
 import { orAborted } from "../deadline.ts";
 import * as answers from "./answers.ts";
 import { SftpError } from "./error.ts";
-import { type BlockLimits, ignoreSftpError, type OpenHandle } from "./files.ts";
+import type { BlockLimits, OpenHandle } from "./files.ts";
 import type { SftpFile, WriteOptions } from "./interface.ts";
 import { type WriteBlock, writeBlock } from "./packets.ts";
 import type { Session } from "./session.ts";
@@ -118,10 +118,7 @@ async function finish(file: SftpFile, length: number, transfer: WriteOptions): P
       if (!(error instanceof SftpError && error.kind === "unsupported")) throw error;
     });
   }
-  const state = file.stat(options);
-  state.catch(ignoreSftpError);
-  await file.close(options);
-  const { size } = await state;
+  const [{ size }] = await Promise.all([file.stat(options), file.close(options)]);
   if (size === length) return;
   throw new SftpError("changed", `The file on the pod has ${size} bytes after ${length} were written`);
 }
