@@ -6,6 +6,9 @@ import { createDirectory } from "./discord/directory.ts";
 import type { OAuth } from "./discord/oauth.ts";
 import { sessionCookie } from "./http/cookies.ts";
 import type { Peer } from "./http/env.ts";
+import { FILE_TIMINGS, type FileTimings } from "./files/deps.ts";
+import { createOwnerSessions } from "./files/owner_sessions.ts";
+import { createTemporaries } from "./files/temporaries.ts";
 import { createGuards } from "./http/guards.ts";
 import { createLimits, LIMIT_RULES, type LimitRule, type Limits } from "./http/limits.ts";
 import { buildRouter, type Router } from "./http/router.ts";
@@ -37,6 +40,7 @@ export interface AppParts {
   readonly fetch: typeof fetch;
   readonly limitRules?: Record<keyof Limits, LimitRule>;
   readonly timings?: PodTimings;
+  readonly fileTimings?: FileTimings;
 }
 
 /** The program without its listeners: it answers requests and runs the loops. */
@@ -103,11 +107,18 @@ export function createApp(parts: AppParts): App {
   };
   const reach = createReach(podDeps);
   const refresher = createRefresher(podDeps, (org) => reach.lookAt(org));
-  const router = buildRouter({
+  const fileDeps = {
     ...podDeps,
-    refresher,
     reach,
     reader: createPodReader(podDeps),
+    fileLimits: config.fileLimits,
+    fileTimings: parts.fileTimings ?? FILE_TIMINGS,
+    owners: createOwnerSessions(ssh),
+    temporaries: createTemporaries(log),
+  };
+  const router = buildRouter({
+    ...fileDeps,
+    refresher,
     actions: createActions(podDeps),
     guards,
     limits,

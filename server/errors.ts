@@ -34,6 +34,8 @@ const STATUS = {
   method_not_allowed: 405,
   pod_not_running: 409,
   pod_refused: 409,
+  not_text: 409,
+  changed_meanwhile: 409,
   command_failed: 409,
   create_pending: 409,
   idempotency_conflict: 409,
@@ -43,6 +45,7 @@ const STATUS = {
   live_pods: 409,
   already_running: 409,
   too_large: 413,
+  range_not_satisfiable: 416,
   runpod_unavailable: 424,
   rate_limited: 429,
   backend_key_unreadable: 500,
@@ -111,7 +114,7 @@ export function exitCodeOf(code: ErrorCode): number {
   if (code === "usage") return 2;
   const status = STATUS[code];
   if (code.startsWith("runpod_") && code !== "runpod_key_missing") return 6;
-  if (status === 400 || status === 413) return 2;
+  if (status === 400 || status === 413 || status === 416) return 2;
   if (status === 401 || status === 403) return 4;
   if (status === 404) return 3;
   if (status === 409) return 5;

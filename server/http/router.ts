@@ -2,6 +2,8 @@ import { Hono } from "hono";
 import { auditRoutes } from "../audit/routes.ts";
 import { discordRoutes } from "../discord/routes.ts";
 import { AppError } from "../errors.ts";
+import { fileRoutes } from "../files/routes.ts";
+import { transferRoutes } from "../files/transfer_routes.ts";
 import { operatorRoutes } from "../identity/operator_routes.ts";
 import { orgRoutes } from "../identity/org_routes.ts";
 import { tokenRoutes } from "../identity/token_routes.ts";
@@ -17,6 +19,7 @@ import { signInRoutes } from "./sign_in_routes.ts";
 /** Everything the routes need: the sum of what each feature asks for. */
 export type RouteDeps =
   & Parameters<typeof podRoutes>[0]
+  & Parameters<typeof fileRoutes>[0]
   & Parameters<typeof memberRoutes>[0]
   & Parameters<typeof orgRoutes>[0]
   & Parameters<typeof tokenRoutes>[0]
@@ -34,6 +37,8 @@ export function buildRouter(deps: RouteDeps) {
     .route("/", memberRoutes(deps))
     .route("/", tokenRoutes(deps))
     .route("/", podRoutes(deps))
+    .route("/", fileRoutes(deps))
+    .route("/", transferRoutes(deps))
     .route("/", orgRoutes(deps))
     .route("/", discordRoutes(deps))
     .route("/", catalogRoutes(deps))

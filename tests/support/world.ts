@@ -10,6 +10,7 @@ import { type Config, readConfig } from "../../server/config.ts";
 import { createFakeDiscord, type FakeDiscord } from "../../server/demo/discord/mod.ts";
 import type { PodHost } from "../../server/demo/pods/host.ts";
 import { createFakeRunpod, type FakeRunpod, type FakeRunpodOptions } from "../../server/demo/runpod/mod.ts";
+import { FILE_TIMINGS, type FileTimings } from "../../server/files/deps.ts";
 import type { Peer } from "../../server/http/env.ts";
 import { LIMIT_RULES } from "../../server/http/limits.ts";
 import { generateSecretKey } from "../../server/identity/secret_box.ts";
@@ -51,6 +52,7 @@ export interface WorldOptions {
   readonly podHost?: PodHost;
   readonly runpod?: Partial<FakeRunpodOptions>;
   readonly timings?: Partial<PodTimings>;
+  readonly fileTimings?: Partial<FileTimings>;
   readonly env?: Readonly<Record<string, string>>;
   readonly database?: string;
   /** Wraps what leaves the program. */
@@ -179,6 +181,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     fetch: options.fetch?.(routed) ?? routed,
     limitRules: LIMIT_RULES,
     timings: { ...POD_TIMINGS, settleWaitMs: 400, settleEveryMs: 20, createCallMs: 400, ...options.timings },
+    fileTimings: { ...FILE_TIMINGS, ...options.fileTimings },
   });
 
   const tokens = new Map<string, Promise<string>>();
