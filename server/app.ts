@@ -29,6 +29,7 @@ import { createRunpodAccounts } from "./runpod/accounts.ts";
 import { createHostKeys } from "./ssh/host_keys.ts";
 import { createOrgKeys } from "./ssh/org_keys.ts";
 import { createPool } from "./ssh/pool.ts";
+import { createTurns } from "./turns.ts";
 
 /** What the App is made of. The database is open and under the lock; nothing here reads a global. */
 export interface AppParts {
@@ -115,6 +116,7 @@ export function createApp(parts: AppParts): App {
     fileTimings: parts.fileTimings ?? FILE_TIMINGS,
     owners: createOwnerSessions(ssh),
     temporaries: createTemporaries(log),
+    turns: createTurns(),
   };
   const router = buildRouter({
     ...fileDeps,

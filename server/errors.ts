@@ -71,6 +71,8 @@ export interface ErrorDetails {
   readonly retryAfter?: number;
   /** Extra members of the answer's body beside `error` and `code`. Never secrets. */
   readonly extra?: Readonly<Record<string, unknown>>;
+  /** Headers of the answer that go with the status. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** For the log only; never sent to the caller. */
   readonly cause?: unknown;
   /** What officers and the operator may see in addition (a misconfiguration hint). */

@@ -28,7 +28,7 @@ cd / || exit 1
 ${switchTo(user, "--reuid")}
 printf '%s\\n' ${marker}
 printf '%s\\n' ${marker} >&2
-exec $as env -i PATH="$PATH" LC_ALL=C ${command}`;
+exec env -i PATH="$PATH" LC_ALL=C $as ${command}`;
 }
 
 /** Where distributions put OpenSSH's SFTP server; folders only root can write. */
@@ -50,7 +50,7 @@ cd / || exit 1
 ${switchTo(user, "--ruid=0 --inh-caps=-all --euid")}
 printf '%s\\n' ${marker}
 for server in ${SERVERS.join(" ")}; do
-  if [ -x "$server" ]; then exec $as env -i PATH="$PATH" LC_ALL=C "$server"; fi
+  if [ -x "$server" ]; then exec env -i PATH="$PATH" LC_ALL=C $as "$server"; fi
 done
 exit 127`;
 }

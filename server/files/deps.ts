@@ -5,6 +5,7 @@ import type { PodReader } from "../pods/pod_reader.ts";
 import type { Reach } from "../pods/reach.ts";
 import type { OwnerSessions } from "./owner_sessions.ts";
 import type { Temporaries } from "./temporaries.ts";
+import type { Turns } from "../turns.ts";
 
 /** The operator's limits, in bytes. */
 export interface FileLimits {
@@ -48,4 +49,6 @@ export interface FileDeps extends PodDeps {
   readonly fileTimings: FileTimings;
   readonly owners: OwnerSessions;
   readonly temporaries: Temporaries;
+  /** One write at a time comes to its end in a file. */
+  readonly turns: Turns;
 }

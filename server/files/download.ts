@@ -71,7 +71,7 @@ async function sized(
   const range = condition === undefined || condition === etag ? rangeOf(request.header("range"), size) : null;
   if (range === "unsatisfiable") {
     const sentence = `The file has ${size} bytes, none of them in the range`;
-    throw new AppError("range_not_satisfiable", sentence, { extra: { size } });
+    throw new AppError("range_not_satisfiable", sentence, { headers: { "content-range": `bytes */${size}` } });
   }
   const { start, end }: ByteRange = range ?? { start: 0, end: size };
   refuseTooLarge(deps, end - start);

@@ -12,7 +12,7 @@ import {
 import type { PodUser } from "./as_owner.ts";
 import type { FileDeps } from "./deps.ts";
 import { contentTag, isContentTag, stateTag } from "./etag.ts";
-import { splitPath } from "./path.ts";
+import { base64url, splitPath } from "./path.ts";
 import { entryPlaceOf, lstatOrMissing, type Place, placeOf } from "./place.ts";
 import type { PodSession } from "./pod_session.ts";
 import type { LeftOver } from "./temporaries.ts";
@@ -131,8 +131,11 @@ async function writeBeside(
       ...(size === undefined ? {} : { size }),
     });
     const etag = stateTag(await sftp.lstat(temporary, session.call));
-    await checkMatch(deps, session, target, content.ifMatch);
-    await renameOver(sftp, temporary, path, content.mustBeNew ?? false, session.call);
+    // Between the look and the rename no other write of ours may come to its end.
+    await deps.turns.take(`${podId} ${base64url(path)}`, async () => {
+      await checkMatch(deps, session, target, content.ifMatch);
+      await renameOver(sftp, temporary, path, content.mustBeNew ?? false, session.call);
+    });
     return { size: written, etag };
   } catch (error) {
     const explained = await explainFailure(sftp, folder, error);
@@ -148,13 +151,13 @@ async function keepAttributes(file: SftpFile, { state, user }: Target, call: Cal
   if (state?.mode === undefined) return;
   try {
     const { uid, gid } = await file.stat(call);
-    const isOwner = state.uid === uid;
-    if ((!isOwner || state.gid !== gid) && user === null && state.uid !== undefined && state.gid !== undefined) {
+    if (
+      (state.uid !== uid || state.gid !== gid) && user === null && state.uid !== undefined && state.gid !== undefined
+    ) {
       await file.setStat({ owner: { uid: state.uid, gid: state.gid } }, call);
     }
-    // Set-uid and set-gid stand for an owner: where that changes they go.
-    const bits = user === null || isOwner ? 0o7777 : 0o777;
-    await file.setStat({ mode: state.mode & bits }, call);
+    // The kernel takes set-uid and set-gid off what is written to, and so do we.
+    await file.setStat({ mode: state.mode & 0o777 }, call);
   } catch (error) {
     file.close(call).catch(() => {});
     throw error;

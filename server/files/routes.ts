@@ -1,4 +1,5 @@
 import { Hono } from "hono";
+import { AppError } from "../errors.ts";
 import { json, query } from "../http/body.ts";
 import type { Env } from "../http/env.ts";
 import type { Guards } from "../http/guards.ts";
@@ -43,7 +44,7 @@ export function fileRoutes(deps: FileDeps & { readonly guards: Guards }) {
       const { path, content, ifMatch, wasLossy } = c.req.valid("json");
       const write = async (session: PodSession) => {
         if (wasLossy) {
-          throw new SftpError("not_a_file", "Text whose bytes were replaced while reading is not written back");
+          throw new AppError("not_text", "Text with replaced bytes must not be saved: it would ruin the file");
         }
         const source = new Blob([content]).stream();
         return await replaceFile(deps, session, path, { source, maxBytes: textLimit, ifMatch }).catch((error) => {
