@@ -9,6 +9,7 @@ import type { Peer } from "./http/env.ts";
 import { FILE_TIMINGS, type FileTimings } from "./files/deps.ts";
 import { createOwnerSessions } from "./files/owner_sessions.ts";
 import { createTemporaries } from "./files/temporaries.ts";
+import { tidyPods } from "./files/tidy.ts";
 import { createGuards } from "./http/guards.ts";
 import { createLimits, LIMIT_RULES, type LimitRule, type Limits } from "./http/limits.ts";
 import { buildRouter, type Router } from "./http/router.ts";
@@ -149,14 +150,19 @@ export function createApp(parts: AppParts): App {
         log.error("SECRETS_KEY cannot decrypt what is stored: put the old key back, behind a comma", { unreadable });
       }
       closeNeverSent(podDeps);
-      loops = startLoops({ ...podDeps, refresher, auditRetentionDays: config.auditRetentionDays });
+      loops = startLoops({
+        ...podDeps,
+        refresher,
+        auditRetentionDays: config.auditRetentionDays,
+        tidyPods: () => tidyPods(fileDeps),
+      });
     },
     async close() {
-      // The refresher first: its calls under way are given up, which the loops wait for.
-      const refreshed = refresher.close();
-      await loops?.stop();
-      await refreshed;
+      // The loops wait for their calls under way, which are given up here.
+      const stopped = loops?.stop();
+      await refresher.close();
       await ssh.close();
+      await stopped;
       await reach.close();
     },
   };

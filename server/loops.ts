@@ -30,7 +30,12 @@ export function refreshAge(now: number, pods: readonly LivePod[], hasOpenCreate:
 
 /** The loops of a running server: RunPod's states, open intents, housekeeping. */
 export function startLoops(
-  deps: PodDeps & { readonly refresher: Refresher; readonly auditRetentionDays: number },
+  deps: PodDeps & {
+    readonly refresher: Refresher;
+    readonly auditRetentionDays: number;
+    /** Removes what broken-off writes left on pods. */
+    readonly tidyPods: () => Promise<void>;
+  },
 ): Loop {
   const { db, clock, log } = deps;
 
@@ -56,6 +61,7 @@ export function startLoops(
     every("refresh", TURN_MS, refreshTurn, log),
     every("settle", TURN_MS, createSettler(deps), log),
     every("housekeeping", HOUR, housekeeping, log),
+    every("tidy pods", HOUR, deps.tidyPods, log),
   ];
   return {
     async stop() {

@@ -18,7 +18,7 @@ const BLANK_LINE = Buffer.from("\r\n\r\n");
 
 /** The boundary of a `multipart/form-data` content type, or null for anything else. */
 export function boundaryOf(contentType: string | undefined): string | null {
-  const found = /^multipart\/form-data\s*;(?:.*;)?\s*boundary=(?:"([^"]{1,70})"|([^\s;",]{1,70}))/i.exec(
+  const found = /^multipart\/form-data\s*;(?:.*;)?\s*boundary=(?:"([^"]{1,70})"|([^\s;",]{1,70})(?=[\s;]|$))/i.exec(
     contentType ?? "",
   );
   return found?.[1] ?? found?.[2] ?? null;

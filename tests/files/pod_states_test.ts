@@ -71,6 +71,24 @@ Deno.test(
   },
 );
 
+Deno.test("housekeeping removes what a broken link left, without another write", needsPods, async () => {
+  await withFiles(async (scene) => {
+    const { send, volume, link, world } = scene;
+    let sent = 0;
+    const body = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        if (++sent === 100) link.cut();
+        controller.enqueue(new Uint8Array(65_536));
+      },
+    }, { highWaterMark: 0 });
+    assert.match(await cellOf(await send("PUT", "upload?path=/workspace/f", { body })), /^502 /);
+    assert.equal([...Deno.readDirSync(volume)].filter((entry) => entry.name.startsWith(".orgpods-upload-")).length, 1);
+    world.app.run();
+    const isTidy = () => ![...Deno.readDirSync(volume)].some((entry) => entry.name.startsWith(".orgpods-upload-"));
+    await until(isTidy, "the temporary file is removed");
+  }, { proxy: "ending" });
+});
+
 Deno.test("a host key that changes within one start is refused on the next connection", needsPods, async () => {
   await withFiles(async (scene) => {
     const { files, exec, list, link, world } = scene;
