@@ -5,6 +5,7 @@
 import type { Figure } from "./figures.ts";
 import { table } from "./figures.ts";
 import { benchConnect } from "./connect.ts";
+import { benchFiles } from "./files.ts";
 import { benchMemory } from "./memory.ts";
 import { benchMePods } from "./me_pods.ts";
 import { benchStart } from "./start.ts";
@@ -15,6 +16,7 @@ const BENCHES: Readonly<Record<string, (world: BenchWorld) => Promise<Figure[]>>
   connect: benchConnect,
   start: benchStart,
   memory: benchMemory,
+  files: benchFiles,
 };
 
 async function main(args: readonly string[]): Promise<number> {
