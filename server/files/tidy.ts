@@ -13,7 +13,7 @@ export async function tidyPods(deps: FileDeps): Promise<void> {
   for (const podId of deps.temporaries.podsWithLeftOvers()) {
     const pod = podById(deps.db, podId);
     const org = pod === undefined ? undefined : orgById(deps.db, pod.org_id);
-    if (pod?.runpod_id == null || pod.status !== "RUNNING" || org === undefined) continue;
+    if (pod === undefined || pod.runpod_id === null || pod.status !== "RUNNING" || org === undefined) continue;
     try {
       await removeLeftOvers(deps, await openPod(deps, org, pod.runpod_id));
     } catch (error) {
