@@ -95,38 +95,43 @@ Deno.test("a download that breaks off on the pod's side is no success for the cl
   }, { proxy: "ending" });
 });
 
-Deno.test("curl alone lists, uploads, reads a range and pipes an archive to tar", {
+/** The README's block of curl calls. */
+function readmeBlock(): string {
+  const text = Deno.readTextFileSync(new URL("../../README.md", import.meta.url));
+  const block = /^```bash\n(ask\(\)[\s\S]*?)^```/m.exec(text)?.[1];
+  assert.ok(block, "The README has no block of curl calls");
+  return block;
+}
+
+Deno.test("curl alone does everything as the README shows", {
   ignore: needsPods.ignore || lacks("curl", "tar", "bash"),
 }, async () => {
   await withFiles(async (scene) => {
     const { url, volume } = scene;
     const local = await Deno.makeTempDir();
     try {
-      await Deno.writeTextFile(`${local}/a b.txt`, "0123456789");
+      await Deno.writeTextFile(`${local}/notes.txt`, "0123456789");
       await withSocket(scene, async ({ origin, token }) => {
-        const curl = async (rest: string) => {
-          const command = `curl -sS --fail-with-body -H 'Authorization: Bearer ${token}' ${rest}`;
-          const { code, out, err } = await run("bash", ["-c", `set -o pipefail; ${command}`]);
-          assert.equal(code, 0, `${rest}: ${out} ${err}`);
-          return out;
-        };
-        const at = `${origin}${url}`;
-        assert.match(await curl(`'${at}?path=/workspace'`), /"name":"users"/);
-        const up = JSON.parse(await curl(`-F path=/workspace -F 'file=@${local}/a b.txt' ${at}/upload`));
-        assert.deepEqual([up.path, up.size], ["/workspace/a b.txt", 10]);
-        await curl(`-T '${local}/a b.txt' '${at}/upload?path=/workspace/raw'`);
-        await curl(`-X PUT --data-binary @- '${at}/upload?path=/workspace/piped' <'${local}/a b.txt'`);
-        for (const name of ["a b.txt", "raw", "piped"]) {
-          assert.equal(await Deno.readTextFile(`${volume}/${name}`), "0123456789");
-        }
-        assert.equal(await curl(`-r 2-4 '${at}/download?path=/workspace/raw'`), "234");
-        assert.equal(await curl(`-d '{"path":"/workspace/raw"}' ${at}/download`), "0123456789");
+        const setUp = `set -e -o pipefail; cd ${local}; API=${origin}${url}; TOKEN=${token}\n`;
+        const { code, out, err } = await run("bash", ["-c", setUp + readmeBlock()]);
+        assert.equal(code, 0, `${out} ${err}`);
+        assert.match(out, /"name":"users"/);
+        assert.match(out, /"path":"\/workspace\/notes.txt","size":10/);
+        assert.match(out, /0123456789workspace\/$/m);
+        assert.match(out, /^workspace\/copy.txt$/m);
+        assert.match(out, /"deleted":"\/workspace\/b.txt"/);
+        assert.deepEqual([...Deno.readDirSync(volume)].map((entry) => entry.name).sort(), [
+          "notes.txt",
+          "shared",
+          "users",
+        ]);
         await Deno.writeTextFile(`${local}/part`, "01234");
-        await curl(`-C - -o ${local}/part '${at}/download?path=/workspace/raw'`);
+        const more = `${readmeBlock().split("\n")[0]}
+          ask -C - -o part "$API/download?path=/workspace/notes.txt"
+          ask -X PUT --data-binary @- "$API/upload?path=/workspace/piped" <notes.txt`;
+        assert.equal((await run("bash", ["-c", setUp + more])).code, 0);
         assert.equal(await Deno.readTextFile(`${local}/part`), "0123456789");
-        const listing = await curl(`-d '{"path":"/workspace"}' ${at}/archive | tar tz`);
-        assert.match(listing, /^workspace\/\n/);
-        assert.match(listing, /^workspace\/raw$/m);
+        assert.equal(await Deno.readTextFile(`${volume}/piped`), "0123456789");
       });
     } finally {
       await Deno.remove(local, { recursive: true });

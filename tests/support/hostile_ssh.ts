@@ -201,7 +201,12 @@ export function tcpProxy(port: number): TestProxy {
     closeQuietly(to);
   };
   const server = tcpServer(async (conn) => {
-    const upstream = await Deno.connect({ hostname: "127.0.0.1", port });
+    const upstream = await Deno.connect({ hostname: "127.0.0.1", port }).catch((error) => {
+      // The server behind it starts again: for the client that is a connection that ends.
+      if (error instanceof Deno.errors.ConnectionRefused) closeQuietly(conn);
+      else throw error;
+    });
+    if (!upstream) return;
     pairs.add(conn).add(upstream);
     const both = [pipe(conn, upstream), pipe(upstream, conn)];
     await Promise.all(both.map((direction) => untilClosed(direction)));
