@@ -6,6 +6,7 @@ import type { Figure } from "./figures.ts";
 import { table } from "./figures.ts";
 import { benchConnect } from "./connect.ts";
 import { benchManyPods } from "./many_pods.ts";
+import { benchFiles } from "./files.ts";
 import { benchMemory } from "./memory.ts";
 import { benchMePods } from "./me_pods.ts";
 import { benchStart } from "./start.ts";
@@ -17,6 +18,7 @@ const BENCHES: Readonly<Record<string, (world: BenchWorld) => Promise<Figure[]>>
   start: benchStart,
   memory: benchMemory,
   "many-pods": benchManyPods,
+  files: benchFiles,
 };
 
 async function main(args: readonly string[]): Promise<number> {

@@ -7,6 +7,7 @@ import { createFakeRunpod } from "../server/demo/runpod/mod.ts";
 import { randomText } from "../server/identity/tokens.ts";
 import { silentLog } from "../server/log.ts";
 import { stopSignal } from "../server/serve.ts";
+import { withFarPods } from "./far_pods.ts";
 
 export interface StandinFacts {
   /** The environment of a server over them. */
@@ -20,11 +21,12 @@ const [folder = ""] = Deno.args;
 const stopped = stopSignal();
 const [runpodKey, botToken, clientSecret, demoSecret] = [randomText(), randomText(), randomText(), randomText()];
 const chosen = await choosePodHost({ folder, log: silentLog, clock: systemClock, flavour: "orgpods" });
+const podHost = withFarPods(chosen.host);
 const runpod = createFakeRunpod({
   apiKeys: { [runpodKey]: "full" },
   demoSecret,
   clock: systemClock,
-  podHost: chosen.host,
+  podHost,
 });
 const discord = createFakeDiscord({
   clientId: CLIENT_ID,
@@ -55,4 +57,4 @@ console.log(JSON.stringify(facts));
 await stopped;
 await discordAt.close();
 await runpod.close();
-await chosen.host.close();
+await podHost.close();

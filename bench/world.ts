@@ -23,8 +23,8 @@ export interface BenchWorld {
   readonly podIds: readonly string[];
   /** How the pods run, in one sentence. */
   readonly pods: string;
-  /** The server with generous limits, in a process of its own. */
-  startServer(): Promise<Server>;
+  /** The server with generous limits, in a process of its own; `settings` are added to its environment. */
+  startServer(settings?: Readonly<Record<string, string>>): Promise<Server>;
   close(): Promise<void>;
 }
 
@@ -42,7 +42,8 @@ export async function createBenchWorld(): Promise<BenchWorld> {
     const dir = dataDirAt(`${folder}/data`);
     initDataDir(dir, generateSecretKey());
     openDatabase(dir.database).close();
-    const startServer = () => serverOf(startProgram("bench/server_program.ts", { args: [dir.path], env }), dir);
+    const startServer: BenchWorld["startServer"] = (settings) =>
+      serverOf(startProgram("bench/server_program.ts", { args: [dir.path], env: { ...env, ...settings } }), dir);
     const server = await startServer();
     const made = await fill(server, runpodKey).finally(() => stop(server.program));
     return { folder, dir, org: ORG, env, pods, ...made, startServer, close };
@@ -75,19 +76,24 @@ async function fill(server: Server, runpodKey: string) {
   await must("PUT", `/api/operator/orgs/${ORG}/secrets/runpod_api_key`, { value: runpodKey });
   const member = await must("POST", `${base}/tokens`, { kind: "cli", discord_id: MEMBER.id });
   const officer = await must("POST", `${base}/tokens`, { kind: "officer", discord_id: OFFICER.id });
+  const podIds: string[] = [];
   for (let index = 0; index < PODS; index++) {
-    await must("POST", `${base}/pods`, { name: `pod ${index}`, use_cpu_only: true, is_public: true });
+    podIds.push(await addPod(server, ORG, { name: `pod ${index}`, use_cpu_only: true, is_public: true }));
   }
+  return { memberToken: member.token as string, officerToken: officer.token as string, podIds };
+}
+
+/** Creates a pod and returns its id once the server has logged in to it. */
+export async function addPod(server: Server, org: string, body: Record<string, unknown>): Promise<string> {
+  const base = `/api/compute/${org}/pods`;
+  const made = await server.operator("POST", base, body);
+  if (made.status !== 201) throw new Error(`No pod: ${made.text}`);
+  const { id } = made.json.pod as { readonly id: string };
   const until = performance.now() + READY_MS;
   for (;;) {
-    const { pods } = await must("GET", `${base}/pods`);
-    const isReady = (pod: { reachable: unknown; port_forwarding: unknown }) =>
-      pod.reachable === true && pod.port_forwarding !== null;
-    if (pods.every(isReady)) {
-      const podIds = pods.map((pod: { id: string }) => pod.id) as string[];
-      return { memberToken: member.token as string, officerToken: officer.token as string, podIds };
-    }
-    if (performance.now() > until) throw new Error(`The pods did not get ready: ${JSON.stringify(pods)}`);
+    const { pod } = (await server.operator("GET", `${base}/${id}`)).json;
+    if (pod?.reachable === true && pod.port_forwarding !== null) return id;
+    if (performance.now() > until) throw new Error(`The pod did not get ready: ${JSON.stringify(pod)}`);
     await new Promise((resolve) => setTimeout(resolve, 200));
   }
 }

@@ -8,6 +8,10 @@ import { createDirectory } from "./discord/directory.ts";
 import type { OAuth } from "./discord/oauth.ts";
 import { sessionCookie } from "./http/cookies.ts";
 import type { Peer } from "./http/env.ts";
+import { FILE_TIMINGS, type FileTimings } from "./files/deps.ts";
+import { createOwnerSessions } from "./files/owner_sessions.ts";
+import { createTemporaries } from "./files/temporaries.ts";
+import { tidyPods } from "./files/tidy.ts";
 import { createGuards } from "./http/guards.ts";
 import { createLimits, LIMIT_RULES, type LimitRule, type Limits } from "./http/limits.ts";
 import { buildRouter, type Router } from "./http/router.ts";
@@ -40,6 +44,7 @@ import { createPool } from "./ssh/pool.ts";
 import { createDeliverer, type Deliverer } from "./webhooks/deliver.ts";
 import { createPost } from "./webhooks/post.ts";
 import { type Resolve, systemResolve } from "./webhooks/resolve.ts";
+import { createTurns } from "./turns.ts";
 
 /** What the App is made of. The database is open and under the lock; nothing here reads a global. */
 export interface AppParts {
@@ -58,6 +63,7 @@ export interface AppParts {
   readonly runpodLimits?: RunpodLimits;
   /** Names the machine and folder of the database (see `homeOf`), so that a copy of it is noticed; null: not watched. */
   readonly home?: string | null;
+  readonly fileTimings?: FileTimings;
 }
 
 /** The program without its listeners: it answers requests and runs the loops. */
@@ -185,13 +191,21 @@ export function createApp(parts: AppParts): App {
     money: createMoneyTurn(podDeps),
     webhooks: deliverer,
   };
-  const router = buildRouter({
+  const fileDeps = {
     ...podDeps,
+    reach,
+    reader: createPodReader(podDeps),
+    fileLimits: config.fileLimits,
+    fileTimings: parts.fileTimings ?? FILE_TIMINGS,
+    owners: createOwnerSessions(ssh),
+    temporaries: createTemporaries(log),
+    turns: createTurns(),
+  };
+  const router = buildRouter({
+    ...fileDeps,
     ...standingDeps,
     poke,
     refresher,
-    reach,
-    reader: createPodReader(podDeps),
     actions,
     schedule,
     isScheduling: () => loops !== null,
@@ -236,15 +250,16 @@ export function createApp(parts: AppParts): App {
         scheduleTurnMs: scheduleTimings.turnMs,
         autoStopTimings,
         auditRetentionDays: config.auditRetentionDays,
+        tidyPods: () => tidyPods(fileDeps),
       });
     },
     async close() {
-      // The refresher first: its calls under way are given up, which the loops wait for.
-      const refreshed = refresher.close();
-      await loops?.stop();
+      // The loops wait for their calls under way, which are given up here.
+      const stopped = loops?.stop();
+      await refresher.close();
       await deliverer.close();
-      await refreshed;
       await ssh.close();
+      await stopped;
       await reach.close();
     },
   };

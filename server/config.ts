@@ -29,6 +29,8 @@ export interface Config {
   readonly auditRetentionDays: number;
   /** Webhooks may lead to private addresses, and to loopback over plain http. */
   readonly webhooksAllowPrivate: boolean;
+  /** The most bytes of a text that is edited and of a file that is transferred. */
+  readonly fileLimits: { readonly text: number; readonly transfer: number };
 }
 
 export const REAL_UPSTREAMS = {
@@ -162,7 +164,23 @@ export function readConfig(flags: ConfigFlags, env: Source): Config {
     trustedProxies: new Set(proxies),
     auditRetentionDays: days,
     webhooksAllowPrivate: onOff(env, "ORGPODS_WEBHOOKS_ALLOW_PRIVATE"),
+    fileLimits: {
+      text: byteLimit(env, "ORGPODS_FILE_TEXT_LIMIT", 1_000_000, MOST_TEXT),
+      transfer: byteLimit(env, "ORGPODS_FILE_TRANSFER_LIMIT", 100_000_000, MOST_TRANSFER),
+    },
   };
+}
+
+/** Text is held in memory, several times over; a transfer is not. */
+const MOST_TEXT = 50_000_000;
+const MOST_TRANSFER = 10_000_000_000;
+
+function byteLimit(env: Source, name: string, fallback: number, most: number): number {
+  const found = setting(env, name);
+  if (found === null) return fallback;
+  const bytes = /^\d{1,15}$/.test(found.value) ? Number(found.value) : 0;
+  if (bytes < 1 || bytes > most) refuse(name, `must be a whole number of bytes from 1 to ${most}`);
+  return bytes;
 }
 
 export function isImageName(text: string): boolean {

@@ -36,6 +36,8 @@ const STATUS = {
   method_not_allowed: 405,
   pod_not_running: 409,
   pod_refused: 409,
+  not_text: 409,
+  changed_meanwhile: 409,
   command_failed: 409,
   create_pending: 409,
   idempotency_conflict: 409,
@@ -46,6 +48,7 @@ const STATUS = {
   budget_reached: 409,
   already_running: 409,
   too_large: 413,
+  range_not_satisfiable: 416,
   runpod_unavailable: 424,
   rate_limited: 429,
   backend_key_unreadable: 500,
@@ -71,6 +74,8 @@ export interface ErrorDetails {
   readonly retryAfter?: number;
   /** Extra members of the answer's body beside `error` and `code`. Never secrets. */
   readonly extra?: Readonly<Record<string, unknown>>;
+  /** Headers of the answer that go with the status. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** For the log only; never sent to the caller. */
   readonly cause?: unknown;
   /** What officers and the operator may see in addition (a misconfiguration hint). */
@@ -114,7 +119,7 @@ export function exitCodeOf(code: ErrorCode): number {
   if (code === "usage") return 2;
   const status = STATUS[code];
   if (code.startsWith("runpod_") && code !== "runpod_key_missing") return 6;
-  if (status === 400 || status === 413) return 2;
+  if (status === 400 || status === 413 || status === 416) return 2;
   if (status === 401 || status === 403) return 4;
   if (status === 404) return 3;
   if (status === 409) return 5;

@@ -52,6 +52,8 @@ export function startLoops(
     readonly scheduleTurnMs: number;
     readonly autoStopTimings: Pick<AutoStopTimings, "turnMs" | "warnTurnMs">;
     readonly auditRetentionDays: number;
+    /** Removes what broken-off writes left on pods. */
+    readonly tidyPods: () => Promise<void>;
   },
 ): Loops {
   const { db, clock, log } = deps;
@@ -89,6 +91,7 @@ export function startLoops(
     every("money", MINUTE, deps.jobs.money.turn, log),
     every("webhooks", TURN_MS, deps.jobs.webhooks.turn, log),
     every("housekeeping", HOUR, housekeeping, log),
+    every("tidy pods", HOUR, deps.tidyPods, log),
   ];
   return {
     async stop() {

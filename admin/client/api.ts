@@ -34,6 +34,31 @@ export async function read<T>(call: Promise<ClientResponse<T, number, "json">>):
   return { value: value as T, text };
 }
 
+/** Waits for an answer whose body is a file. Throws `Refusal` for every status that is not 2xx. */
+export async function readFile(call: Promise<ClientResponse<unknown, number, string>>): Promise<FileAnswer> {
+  const { status, headers, body } = await call;
+  if (status < 200 || status > 299) throw refusalOf(status, await textOf(body));
+  const length = headers.get("content-length");
+  const first = /^bytes (\d+)-/.exec(headers.get("content-range") ?? "");
+  return {
+    body: body ?? new Blob([]).stream(),
+    ...(length === null ? {} : { size: Number(length) }),
+    start: status === 206 && first !== null ? Number(first[1]) : 0,
+    etag: headers.get("etag") ?? undefined,
+  };
+}
+
+/** A file on its way. */
+export interface FileAnswer {
+  /** It fails when it breaks off. */
+  readonly body: ReadableStream<Uint8Array>;
+  /** Bytes of the body, where they are known. */
+  readonly size?: number;
+  /** Where in the file the body begins: more than 0 only for a range that was asked for. */
+  readonly start: number;
+  readonly etag: string | undefined;
+}
+
 async function textOf(body: ReadableStream<Uint8Array> | null): Promise<string> {
   if (body === null) return "";
   const decoder = new TextDecoder();

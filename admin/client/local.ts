@@ -2,7 +2,7 @@ import { type DataDir, dataDirAt, requireDataDir, tryLock } from "../../server/d
 import { AppError, shown } from "../../server/errors.ts";
 import type { Connection } from "./connection.ts";
 import { Refusal } from "./refusal.ts";
-import { ANSWER_MS, NoAnswer, unixFetch } from "./unix_fetch.ts";
+import { ANSWER_MS, type NoAnswer, unixFetch } from "./unix_fetch.ts";
 
 export interface LocalTarget {
   readonly dataDir: string;
@@ -78,19 +78,10 @@ async function isListening(path: string): Promise<boolean> {
 }
 
 function overSocket(path: string): Connection {
-  const send = unixFetch(path);
-  return {
-    baseUrl: BASE_URL,
-    isOperator: true,
-    async fetch(request) {
-      try {
-        return await send(request);
-      } catch (error) {
-        if (!(error instanceof NoAnswer)) throw error;
-        const what = error.isLate ? `did not answer within ${ANSWER_MS / 1000} s` : "went away before it answered";
-        throw new Refusal(`The server ${what}; whether the request was carried out is not known`, 6);
-      }
-    },
-    close: () => Promise.resolve(),
+  const asError = ({ isLate }: NoAnswer) => {
+    const what = isLate ? `did not answer within ${ANSWER_MS / 1000} s` : "went away before it answered";
+    return new Refusal(`The server ${what}; whether the request was carried out is not known`, 6);
   };
+  const fetch = unixFetch(path, { asError });
+  return { baseUrl: BASE_URL, isOperator: true, fetch, close: () => Promise.resolve() };
 }

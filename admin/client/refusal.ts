@@ -8,6 +8,8 @@ export class Refusal extends Error {
     readonly exitCode: number,
     /** Lines to show below the sentence, such as `hint: …` or `attention_id: …`. */
     readonly notes: readonly string[] = [],
+    /** The code of the server's refusal. */
+    readonly code?: string,
   ) {
     super(message);
   }
@@ -25,7 +27,7 @@ export function refusalOf(status: number, text: string): Refusal {
   for (const [name, value] of Object.entries(extra)) {
     if (typeof value === "string" || typeof value === "number") notes.push(`${name}: ${value}`);
   }
-  return new Refusal(error, exitCode, notes);
+  return new Refusal(error, exitCode, notes, typeof code === "string" ? code : undefined);
 }
 
 /** The exit code for an answer whose code is unknown, such as one of a later version or of a proxy. */

@@ -2,6 +2,7 @@ import { isLoopbackHost } from "../../server/config.ts";
 import { AppError, shown } from "../../server/errors.ts";
 import { VERSION } from "../../server/version.ts";
 import type { Connection } from "./connection.ts";
+import { createPatience, receivedBody, sentBody } from "./patience.ts";
 import { Refusal } from "./refusal.ts";
 import { ANSWER_MS } from "./unix_fetch.ts";
 
@@ -36,18 +37,34 @@ export function connectRemote(target: RemoteTarget): Connection {
   };
 }
 
+/** Bodies are streamed both ways; only a stretch of time in which nothing moves is limited. */
 async function send(request: Request, origin: string): Promise<Response> {
-  try {
-    return await fetch(request, { signal: AbortSignal.timeout(ANSWER_MS) });
-  } catch (error) {
-    if (error instanceof DOMException) {
-      throw new Refusal(
+  const stop = new AbortController();
+  const untilAnswer = createPatience(ANSWER_MS, () => stop.abort());
+  const untilPart = createPatience(ANSWER_MS, () => stop.abort());
+  const explain = (error: unknown): unknown => {
+    if (untilAnswer.isOver || untilPart.isOver) {
+      return new Refusal(
         `${origin} did not answer within ${ANSWER_MS / 1000} s; what came of the request is not known`,
         6,
       );
     }
-    if (!(error instanceof TypeError)) throw error;
-    throw new Refusal(`${origin} cannot be reached: ${reasonOf(error)}`, 6);
+    return error instanceof TypeError ? new Refusal(`${origin} cannot be reached: ${reasonOf(error)}`, 6) : error;
+  };
+  const explainCut = (error: unknown): unknown =>
+    error instanceof TypeError ? new Refusal(`${origin} went away before its answer was complete`, 6) : explain(error);
+  const { body } = request;
+  untilAnswer.start();
+  try {
+    const init = body === null ? {} : { body: sentBody(body, untilAnswer) };
+    const answer = await fetch(new Request(request, init), { signal: stop.signal });
+    untilAnswer.end();
+    if (answer.body === null) return answer;
+    const received = receivedBody(answer.body, untilPart, { explain: explainCut, onEnd: () => {} });
+    return new Response(received, { status: answer.status, headers: answer.headers });
+  } catch (error) {
+    untilAnswer.end();
+    throw explain(error);
   }
 }
 

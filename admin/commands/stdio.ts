@@ -6,24 +6,38 @@ export interface Stdio {
   readAll(maxBytes: number): Promise<string | null>;
   /** One line of standard input without its end; null at the end of the input. `hidden` turns a terminal's echo off. */
   readLine(hidden?: boolean): Promise<string | null>;
+  /** Whether standard input is a terminal; the same of output and error. */
   readonly isTerminal: boolean;
+  readonly outIsTerminal: boolean;
+  readonly errIsTerminal: boolean;
+  /** Bytes as they are on standard output; false once its reader went away. */
+  outBytes(bytes: Uint8Array): Promise<boolean>;
+  /** Standard input as bytes, read as they are taken. */
+  input(): ReadableStream<Uint8Array>;
 }
 
 export function processStdio(): Stdio {
+  const out = writer(Deno.stdout);
+  const err = writer(Deno.stderr);
+  const encoder = new TextEncoder();
   return {
-    out: writer(Deno.stdout),
-    err: writer(Deno.stderr),
+    out: async (text) => void await out(encoder.encode(text)),
+    err: async (text) => void await err(encoder.encode(text)),
     readAll,
     readLine: (hidden = false) => hidden ? readHidden() : readVisible(),
     isTerminal: Deno.stdin.isTerminal(),
+    outIsTerminal: Deno.stdout.isTerminal(),
+    errIsTerminal: Deno.stderr.isTerminal(),
+    outBytes: out,
+    input: () => Deno.stdin.readable,
   };
 }
 
 /** A reader that went away (`orgpods pod list | head -1`) is no failure of the command: the rest is dropped. */
-function writer(stream: { write(bytes: Uint8Array): Promise<number> }): (text: string) => Promise<void> {
+function writer(stream: { write(bytes: Uint8Array): Promise<number> }): (bytes: Uint8Array) => Promise<boolean> {
   let isOpen = true;
-  return async (text) => {
-    let bytes = new TextEncoder().encode(text);
+  return async (given) => {
+    let bytes = given;
     while (isOpen && bytes.length > 0) {
       try {
         bytes = bytes.subarray(await stream.write(bytes));
@@ -33,6 +47,7 @@ function writer(stream: { write(bytes: Uint8Array): Promise<number> }): (text: s
         else throw error;
       }
     }
+    return isOpen;
   };
 }
 

@@ -7,11 +7,11 @@ import type { Env } from "./env.ts";
 
 /** Every refusal as the contract's error shape (2.2). Officers and the operator see the hint too. */
 export function errorAnswer(c: Context<Env>, error: AppError): Response {
-  const { retryAfter, extra, hint } = error.details;
+  const { retryAfter, extra, hint, headers: more = {} } = error.details;
   const caller = c.get("caller");
   const mayKnow = c.env?.peer?.isOperator || caller?.kind === "officer" || caller?.kind === "operator";
   const body = { error: error.message, code: error.code, ...(mayKnow && hint ? { hint } : {}), ...extra };
-  const headers = new Headers({ "content-type": "application/json", "cache-control": "no-store" });
+  const headers = new Headers({ ...more, "content-type": "application/json", "cache-control": "no-store" });
   if (retryAfter !== undefined) headers.set("retry-after", String(Math.max(1, Math.ceil(retryAfter))));
   return new Response(JSON.stringify(body), { status: error.status, headers });
 }

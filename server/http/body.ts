@@ -15,6 +15,8 @@ export interface BodyOptions {
   /** The sentence for a body that is no JSON. */
   readonly notJson?: string;
   readonly maxBytes?: number;
+  /** A field whose text may hold NUL characters: the content of a file. */
+  readonly mayHoldNul?: string;
 }
 
 /**
@@ -67,7 +69,7 @@ export async function readCapped(request: Request, limit: number): Promise<Uint8
 }
 
 /** What reading a body throws when the client has gone away: no failure of the server. */
-function isBrokenOff(error: unknown): boolean {
+export function isBrokenOff(error: unknown): boolean {
   const { BadResource, ConnectionReset, Http, Interrupted, UnexpectedEof } = Deno.errors;
   return [BadResource, ConnectionReset, Http, Interrupted, UnexpectedEof].some((kind) => error instanceof kind);
 }
@@ -87,7 +89,6 @@ export async function readJsonObject(
     if (error instanceof TypeError) throw refuse("The body is not UTF-8 text");
     throw error;
   }
-  if (text.includes("\\u0000")) throw refuse("The body must not hold NUL characters");
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -101,7 +102,23 @@ export async function readJsonObject(
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     throw refuse(options.notAnObject ?? "Send a JSON object");
   }
+  if (text.includes("\\u0000") && holdsNul(value, options.mayHoldNul)) {
+    throw refuse("The body must not hold NUL characters");
+  }
   return value as Record<string, unknown>;
+}
+
+/** True for a NUL in a name or a text at any depth; without recursion, because depth is the sender's choice. */
+function holdsNul(body: object, except: string | undefined): boolean {
+  const todo: unknown[] = [];
+  for (const [name, value] of Object.entries(body)) todo.push(name, name === except ? null : value);
+  while (todo.length > 0) {
+    const value = todo.pop();
+    if (typeof value === "string" && value.includes("\0")) return true;
+    if (typeof value !== "object" || value === null) continue;
+    for (const [name, inner] of Object.entries(value)) todo.push(name, inner);
+  }
+  return false;
 }
 
 /**

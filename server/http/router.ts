@@ -4,6 +4,8 @@ import { autoStopRoutes } from "../auto_stop/routes.ts";
 import { discordRoutes } from "../discord/routes.ts";
 import { AppError } from "../errors.ts";
 import { eventRoutes } from "../events/routes.ts";
+import { fileRoutes } from "../files/routes.ts";
+import { transferRoutes } from "../files/transfer_routes.ts";
 import { operatorRoutes } from "../identity/operator_routes.ts";
 import { orgRoutes } from "../identity/org_routes.ts";
 import { tokenRoutes } from "../identity/token_routes.ts";
@@ -24,6 +26,7 @@ import { signInRoutes } from "./sign_in_routes.ts";
 /** Everything the routes need: the sum of what each feature asks for. */
 export type RouteDeps =
   & Parameters<typeof podRoutes>[0]
+  & Parameters<typeof fileRoutes>[0]
   & Parameters<typeof memberRoutes>[0]
   & Parameters<typeof sessionRoutes>[0]
   & Parameters<typeof presenceRoutes>[0]
@@ -51,6 +54,8 @@ export function buildRouter(deps: RouteDeps) {
     .route("/", sessionRoutes(deps))
     .route("/", presenceRoutes(deps))
     .route("/", autoStopRoutes(deps))
+    .route("/", fileRoutes(deps))
+    .route("/", transferRoutes(deps))
     .route("/", orgRoutes(deps))
     .route("/", spendRoutes(deps))
     .route("/", discordRoutes(deps))

@@ -1,6 +1,6 @@
 import { insertConnection } from "../../db/stores/connections.ts";
 import { type Org, orgById } from "../../db/stores/organizations.ts";
-import { type LivePod, mayUse, podById } from "../../db/stores/pods.ts";
+import { hostKeyPin, type LivePod, mayUse, podById, type PodRow } from "../../db/stores/pods.ts";
 import { tokenById } from "../../db/stores/tokens.ts";
 import { actorOf } from "../audit/write.ts";
 import { HOUR, isoTime, MINUTE } from "../clock.ts";
@@ -27,6 +27,8 @@ export interface ConnectAnswer {
   };
   readonly serial: string;
   readonly valid_before: string;
+  /** Lines of an OpenSSH known_hosts file for the address, from the backend's own logins; none before the first. */
+  readonly known_hosts: string[];
   readonly stale: boolean;
   readonly as_of: string | null;
   readonly warnings: string[];
@@ -37,6 +39,12 @@ export function checkAccess(deps: PodDeps, pod: LivePod, me: PersonCaller): void
   if (!me.isOfficer && !mayUse(deps.db, pod, me.discordId)) {
     throw new AppError("pod_not_accessible", "Pod not accessible");
   }
+}
+
+function knownHosts(deps: PodDeps, { id, start_key, host, port }: PodRow): string[] {
+  const pin = start_key === null ? undefined : hostKeyPin(deps.db, id, start_key);
+  if (pin === undefined) return [];
+  return [`${port === 22 ? host : `[${host}]:${port}`} ${pin.public_key}`];
 }
 
 /** What a pod id may be made of as part of a principal. */
@@ -140,6 +148,7 @@ export function sign(
       },
       serial: serial.toString(),
       valid_before: isoTime(validBefore * 1000),
+      known_hosts: knownHosts(deps, current),
       stale: how.stale,
       as_of: pod.as_of === null ? null : isoTime(pod.as_of),
       warnings: how.warnings,

@@ -46,7 +46,7 @@ const PID_LINE = 80;
  * Waits before a refused channel is asked for again. sshd counts a closed session for a moment longer than we do, so
  * under load a channel within MaxSessions can be refused. Nothing has run then, so asking again is safe.
  */
-const OPEN_AGAIN_MS: readonly number[] = [20, 40, 80, 160, 320];
+export const OPEN_AGAIN_MS: readonly number[] = [20, 40, 80, 160, 320];
 
 /** Collects at most `limit` bytes. */
 function collector(limit: number) {
@@ -84,7 +84,7 @@ function commandFailed(hint: string, cause?: unknown): AppError {
 }
 
 /** Asks the pod to close a channel, unless the connection has ended and ssh2 says so by throwing. */
-function closeChannel(channel: ClientChannel): void {
+export function closeChannel(channel: ClientChannel): void {
   try {
     channel.close();
   } catch (error) {

@@ -13,6 +13,8 @@ import { DeadlinePassed, limitCall, orAborted } from "./deadline.ts";
 import { dial, type HostKeyVerifier, type Link, type Login, type PodTarget } from "./dial.ts";
 import { dialError, DialFailure } from "./dial_failure.ts";
 import { type ExecResult, killCommand, startCommand } from "./exec.ts";
+import { keepSftp, type KeptSftp } from "./kept_sftp.ts";
+import type { Sftp } from "./sftp/mod.ts";
 
 export type { ExecResult, HostKeyVerifier, PodTarget };
 
@@ -31,6 +33,8 @@ export interface PoolOptions {
   readonly maxChannels?: number;
   /** An unused connection ends after this, default 60 s. */
   readonly idleMs?: number;
+  /** An SFTP session without calls and open files ends after this, default 30 s. */
+  readonly sftpIdleMs?: number;
   /** Longest time for connect, handshake and login, default 10 s. */
   readonly readyTimeoutMs?: number;
   readonly log: Log;
@@ -95,6 +99,11 @@ export interface SshPool {
     f: (client: Client, signal: AbortSignal) => Promise<T>,
     options: CallOptions,
   ): Promise<T>;
+  /**
+   * The pod's SFTP session, which all callers share and which holds one channel. Ask for it anew for each operation: it
+   * ends by itself when it is not used, and after trouble the next caller gets another one.
+   */
+  sftp(target: PodTarget, options: CallOptions): Promise<Sftp>;
   /** Ends the pod's connection and the calls on it, and forgets its refusals: it was stopped, or its keys were changed. */
   drop(podKey: string): void;
   /** Ends everything; resolves when all sockets are closed. */
@@ -121,12 +130,13 @@ function sameTarget(a: PodTarget, b: PodTarget): boolean {
 }
 
 export function createPool(options: PoolOptions): SshPool {
-  const { verifyHostKey, onLogin, clock, maxChannels = 8, idleMs = 60 * SECOND, readyTimeoutMs = 10 * SECOND, log } =
-    options;
+  const { verifyHostKey, onLogin, clock, log } = options;
+  const { maxChannels = 8, idleMs = 60 * SECOND, sftpIdleMs = 30 * SECOND, readyTimeoutMs = 10 * SECOND } = options;
   const backoff = createBackoff(clock);
   const current = new Map<string, Entry>();
   /** All connections whose socket is not closed yet, with the pod they lead to. */
   const open = new Map<Connection, string>();
+  const sessions = new Map<Connection, KeptSftp>();
   const background = new Set<Promise<unknown>>();
   /** Connections that only shake hands. */
   const handshakes = new Set<Link>();
@@ -176,11 +186,12 @@ export function createPool(options: PoolOptions): SshPool {
       idleMs,
       onRetired: () => {
         if (current.get(target.podKey)?.connection === connection) current.delete(target.podKey);
+        sessions.get(connection)?.retire();
       },
     });
     current.set(target.podKey, { target, connection });
     open.set(connection, target.podKey);
-    connection.closed.then(() => open.delete(connection));
+    connection.closed.then(() => (open.delete(connection), sessions.delete(connection)));
     return connection;
   };
 
@@ -202,6 +213,25 @@ export function createPool(options: PoolOptions): SshPool {
     return { connection, login: await inTime(target, connection.ready, signal) };
   };
 
+  /** Runs `step` on the pod's connection, or on its next one when that takes no new calls any more. */
+  const onConnection = async <T>(
+    target: PodTarget,
+    signal: AbortSignal,
+    step: (connection: Connection, client: Client) => Promise<T>,
+  ): Promise<T> => {
+    for (let attempt = 1;; attempt++) {
+      const { connection, login } = await loggedIn(target, signal);
+      try {
+        return await step(connection, login.client);
+      } catch (error) {
+        if (!(error instanceof ConnectionRetired)) throw error;
+        if (attempt < ATTEMPTS) continue;
+        const hint = `The connection to ${target.host}:${target.port} ended ${ATTEMPTS} times after the login.`;
+        throw new AppError("pod_unreachable", "Could not connect to the pod", { hint });
+      }
+    }
+  };
+
   /** One call that holds a channel. `work` gives the lease back. */
   const call = async <T>(
     target: PodTarget,
@@ -211,21 +241,12 @@ export function createPool(options: PoolOptions): SshPool {
     const limit = limitCall(deadlineMs, signal);
     let step = "no channel to the pod was free";
     try {
-      for (let attempt = 1;; attempt++) {
-        const { connection, login } = await loggedIn(target, limit.signal);
-        const lease = await connection.lease(limit.signal).catch((error) => {
-          if (!(error instanceof ConnectionRetired)) throw error;
-        });
-        if (lease) {
-          step = "the command did not end";
-          limit.follow(lease.gone);
-          return await work({ client: login.client, connection, lease, signal: limit.signal });
-        }
-        if (attempt === ATTEMPTS) {
-          const hint = `The connection to ${target.host}:${target.port} ended ${ATTEMPTS} times after the login.`;
-          throw new AppError("pod_unreachable", "Could not connect to the pod", { hint });
-        }
-      }
+      return await onConnection(target, limit.signal, async (connection, client) => {
+        const lease = await connection.lease(limit.signal);
+        step = "the command did not end";
+        limit.follow(lease.gone);
+        return await work({ client, connection, lease, signal: limit.signal });
+      });
     } catch (error) {
       if (!(error instanceof DeadlinePassed)) throw error;
       const hint = `Within this call's ${error.deadlineMs} ms ${step}.`;
@@ -316,6 +337,23 @@ export function createPool(options: PoolOptions): SshPool {
           else lease.release();
         }
       }),
+
+    sftp: async (target, { deadlineMs, signal }) => {
+      const limit = limitCall(deadlineMs, signal);
+      try {
+        return await onConnection(target, limit.signal, async (connection, client) => {
+          const kept = sessions.get(connection) ?? keepSftp(connection, client, sftpIdleMs);
+          sessions.set(connection, kept);
+          return await kept.get(limit.signal);
+        });
+      } catch (error) {
+        if (!(error instanceof DeadlinePassed)) throw error;
+        const hint = `Within this call's ${error.deadlineMs} ms no SFTP session was opened.`;
+        throw new AppError("pod_command_failed", "The command on the pod failed", { cause: error, hint });
+      } finally {
+        limit.end();
+      }
+    },
 
     drop(podKey) {
       backoff.forget(podKey);

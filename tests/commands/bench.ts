@@ -7,6 +7,8 @@ import { type Finished, runProgram } from "../support/process.ts";
 import { type Server, startServe, withDataDir } from "../support/server_process.ts";
 import { type Standins, startStandins } from "../support/standins.ts";
 
+type StandinOptions = NonNullable<Parameters<typeof startStandins>[0]>;
+
 export interface Bench {
   readonly dir: DataDir;
   readonly standins: Standins;
@@ -19,8 +21,8 @@ export interface Bench {
 }
 
 /** A data directory without an org, and the stand-ins it is set to; all gone at the end. */
-export async function withBench(use: (bench: Bench) => Promise<void>): Promise<void> {
-  const standins = await startStandins();
+export async function withBench(use: (bench: Bench) => Promise<void>, options: StandinOptions = {}): Promise<void> {
+  const standins = await startStandins(options);
   const servers: Server[] = [];
   try {
     await withDataDir(generateSecretKey(), async (dir) => {
@@ -58,13 +60,16 @@ export async function withBench(use: (bench: Bench) => Promise<void>): Promise<v
 }
 
 /** The same with the org `demo` and its RunPod key, beside a running server. */
-export async function withOrg(use: (bench: Bench, server: Server) => Promise<void>): Promise<void> {
+export async function withOrg(
+  use: (bench: Bench, server: Server) => Promise<void>,
+  options: StandinOptions = {},
+): Promise<void> {
   await withBench(async (bench) => {
     const server = await bench.serve();
     await bench.must(["org", "add", "demo", "--name", "Demo", "--guild", GUILD, "--officer-role", OFFICER_ROLE]);
     await bench.must(["org", "secret", "set", "demo", "runpod_api_key"], bench.standins.secrets.runpodKey);
     await use(bench, server);
-  });
+  }, options);
 }
 
 /** Runs the program without a data directory of its own. */

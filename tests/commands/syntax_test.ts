@@ -10,6 +10,10 @@ const silent: Stdio = {
   readAll: () => Promise.resolve(""),
   readLine: () => Promise.resolve(null),
   isTerminal: false,
+  outIsTerminal: false,
+  errIsTerminal: false,
+  outBytes: () => Promise.resolve(true),
+  input: () => new ReadableStream(),
 };
 
 const newInvocation = (): Invocation => ({ stdio: silent, env: () => undefined, out: "", err: "", exitCode: 0 });

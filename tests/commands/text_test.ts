@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { exitCodeOfStatus, refusalOf } from "../../admin/client/refusal.ts";
-import { NoAnswer, unixFetch } from "../../admin/client/unix_fetch.ts";
 import { facts, plain, shortTime, table } from "../../admin/commands/text.ts";
 
 Deno.test("plain escapes whatever could move a cursor or hide", () => {
@@ -26,59 +25,4 @@ Deno.test("refusalOf reads the contract's error and falls back to the status", (
   assert.equal(refusalOf(500, "[]").exitCode, 1);
   const expected = { 400: 2, 401: 4, 403: 4, 404: 3, 409: 5, 418: 2, 424: 6, 429: 6, 500: 1, 502: 6, 503: 6, 504: 6 };
   for (const [status, code] of Object.entries(expected)) assert.equal(exitCodeOfStatus(Number(status)), code, status);
-});
-
-async function withSocket(
-  answer: (request: Request) => Promise<Response> | Response,
-  use: (path: string) => Promise<void>,
-) {
-  const folder = await Deno.makeTempDir({ prefix: "orgpods-test-" });
-  const path = `${folder}/s`;
-  const server = Deno.serve({ path, onListen: () => {} }, answer);
-  try {
-    await use(path);
-  } finally {
-    await server.shutdown();
-    await Deno.remove(folder, { recursive: true });
-  }
-}
-
-Deno.test("unixFetch carries method, path, headers and bodies both ways", async () => {
-  await withSocket(async (request) => {
-    const { pathname, search } = new URL(request.url);
-    const facts = [request.method, pathname + search, request.headers.get("x-a"), await request.text()];
-    return Response.json(facts, { status: 409, headers: { "x-b": "2" } });
-  }, async (path) => {
-    const body = "é".repeat(100_000);
-    const send = unixFetch(path);
-    const answer = await send(
-      new Request("http://operator/a/b?c=d", { method: "PATCH", headers: { "x-a": "1" }, body }),
-    );
-    assert.equal(answer.status, 409);
-    assert.equal(answer.headers.get("x-b"), "2");
-    assert.deepEqual(await answer.json(), ["PATCH", "/a/b?c=d", "1", body]);
-  });
-});
-
-Deno.test("unixFetch throws NoAnswer when nobody listens, when the answer is cut off, and when it is late", async () => {
-  const noAnswer = (isLate: boolean) => (error: unknown) => error instanceof NoAnswer && error.isLate === isLate;
-  const request = () => new Request("http://operator/");
-  await assert.rejects(unixFetch("/nonexistent/socket")(request()), noAnswer(false));
-  const folder = await Deno.makeTempDir({ prefix: "orgpods-test-" });
-  const listener = Deno.listen({ transport: "unix", path: `${folder}/s` });
-  const half = (async () => {
-    const first = await listener.accept();
-    await first.read(new Uint8Array(1_000));
-    await first.write(new TextEncoder().encode("HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nhalf"));
-    first.close();
-    return await listener.accept();
-  })();
-  try {
-    await assert.rejects(unixFetch(`${folder}/s`)(request()), noAnswer(false));
-    await assert.rejects(unixFetch(`${folder}/s`, 50)(request()), noAnswer(true));
-  } finally {
-    (await half).close();
-    listener.close();
-    await Deno.remove(folder, { recursive: true });
-  }
 });

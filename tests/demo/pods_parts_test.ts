@@ -5,7 +5,7 @@ import { choosePodHost } from "../../server/demo/pods/choose.ts";
 import { signatureHolds } from "../../server/demo/pods/login_signature.ts";
 import { interpretCommand } from "../../server/demo/pods/pod_command.ts";
 import { createTerminalLines } from "../../server/demo/pods/terminal_lines.ts";
-import { createTurns } from "../../server/demo/pods/turns.ts";
+import { createTurns } from "../../server/turns.ts";
 import { silentLog } from "../../server/log.ts";
 import { generateKeyPair, signerOf } from "../../server/ssh/private_key.ts";
 import { Writer } from "../../server/ssh/wire.ts";

@@ -79,17 +79,18 @@ function pieces(total: number): ReadableStream<Uint8Array<ArrayBuffer>> {
   });
 }
 
-Deno.test("every writing route answers 413 when the body is over 1 MB, told by its length or only found while reading", () =>
+Deno.test("every writing route answers 413 when the body is over its limit, told by its length or only found while reading", () =>
   forEachBody(async (world, route, row, pod) => {
     const wrong: string[] = [];
     const { method, path } = pathOf(route, row, pod);
-    const told = await send(world, route, row, pod, { raw: "{}", headers: { "content-length": String(MAX_BODY + 1) } });
+    const limit = Math.max(MAX_BODY, row.maxBytes ?? 0);
+    const told = await send(world, route, row, pod, { raw: "{}", headers: { "content-length": String(limit + 1) } });
     if (cellOf(told) !== "413 too_large") wrong.push(`${route}, told: ${cellOf(told)}`);
     for (const length of [undefined, "2", "no number"]) {
       const member = row.guard === "member" ? await freshToken(world, "member", "cli") : null;
       const request = new Request(BASE_URL + path, {
         method,
-        body: pieces(MAX_BODY + 1),
+        body: pieces(limit + 1),
         headers: {
           ...(member === null ? {} : { authorization: `Bearer ${member}` }),
           ...(length === undefined ? {} : { "content-length": length }),
@@ -173,6 +174,7 @@ Deno.test("every field of every writing route names itself when its value is of 
     assert.ok(row.fields !== undefined, `${route} has a body and no list of fields`);
     for (const field of row.fields) {
       for (const value of WRONG_TYPES) {
+        if (field === "content" && typeof value === "string") continue;
         if (field === "env" && !Array.isArray(value) && typeof value === "object") continue;
         const answer = await send(world, route, row, pod, { body: { ...row.body, [field]: value } });
         const names = route.endsWith("/connect") ? "SSH public key" : field;

@@ -2,6 +2,7 @@
  * Who may call what. One row per route; the columns of a row come from its guard. A route that is not here fails the
  * matrix test, so that nobody adds one without saying who may use it.
  */
+import { writeBodyLimit } from "../../server/files/routes.ts";
 import type { GuardName } from "../../server/http/guards.ts";
 import { GUILD, OFFICER_ROLE, OTHER_RUNPOD_KEY, PEOPLE, type Person, RUNPOD_KEY } from "../support/world.ts";
 
@@ -118,6 +119,7 @@ const open = (allowed: Cell, more: Partial<Row> = {}): Row => ({ guard: "public"
 const POD = { id: "POD" };
 const NO_SESSION = { ...POD, session: "999999" };
 const NO_WEBHOOK = { id: "999999" };
+const ONE_PATH = { params: POD, body: { path: "/workspace/a" }, fields: ["path", "path_b64"] };
 const NO_ORG = { prefix: "nosuch" };
 const CREATE_FIELDS = [
   "name",
@@ -180,6 +182,30 @@ export const ROWS: Readonly<Record<string, Row>> = {
     body: { action: "stop" },
     fields: ["action", "over_budget"],
   }),
+  "GET /api/compute/:org/pods/:id/files": officer("409 pod_not_running", { params: POD }),
+  "POST /api/compute/:org/pods/:id/files/stat": officer("409 pod_not_running", { ...ONE_PATH }),
+  "POST /api/compute/:org/pods/:id/files/read": officer("409 pod_not_running", {
+    ...ONE_PATH,
+    fields: ["path", "path_b64", "lossy"],
+  }),
+  "POST /api/compute/:org/pods/:id/files/write": officer("409 pod_not_running", {
+    params: POD,
+    body: { path: "/workspace/a", content: "a" },
+    fields: ["path", "path_b64", "content", "if_match", "was_lossy"],
+    maxBytes: writeBodyLimit(1_000_000),
+  }),
+  "POST /api/compute/:org/pods/:id/files/mkdir": officer("409 pod_not_running", { ...ONE_PATH }),
+  "POST /api/compute/:org/pods/:id/files/rename": officer("409 pod_not_running", {
+    params: POD,
+    body: { old_path: "/workspace/a", new_path: "/workspace/b" },
+    fields: ["old_path", "old_path_b64", "new_path", "new_path_b64"],
+  }),
+  "POST /api/compute/:org/pods/:id/files/delete": officer("409 pod_not_running", { ...ONE_PATH }),
+  "GET /api/compute/:org/pods/:id/files/download": officer("400 invalid_request", { params: POD }),
+  "POST /api/compute/:org/pods/:id/files/download": officer("409 pod_not_running", { ...ONE_PATH }),
+  "POST /api/compute/:org/pods/:id/files/archive": officer("409 pod_not_running", { ...ONE_PATH }),
+  "POST /api/compute/:org/pods/:id/files/upload": officer("400 invalid_request", { params: POD }),
+  "PUT /api/compute/:org/pods/:id/files/upload": officer("400 invalid_request", { params: POD }),
   "GET /api/compute/:org/pods/:id/members": officer("200", { params: POD }),
   "GET /api/compute/:org/pods/:id/members/connected": officer("200", { params: POD }),
   "POST /api/compute/:org/pods/:id/keep": officer("409 conflict", {

@@ -66,6 +66,17 @@ const WRONG: [string, string, string][] = [
   ["SYS_ADMIN", "12345,bob", "SYS_ADMIN must be a comma list of Discord ids"],
   ["AUDIT_RETENTION_DAYS", "0", "AUDIT_RETENTION_DAYS must be a whole number of days from 1 to 36500"],
   ["ORGPODS_WEBHOOKS_ALLOW_PRIVATE", "yes", "ORGPODS_WEBHOOKS_ALLOW_PRIVATE must be true or false"],
+  ["ORGPODS_FILE_TEXT_LIMIT", "50000001", "ORGPODS_FILE_TEXT_LIMIT must be a whole number of bytes from 1 to 50000000"],
+  [
+    "ORGPODS_FILE_TRANSFER_LIMIT",
+    "1 GB",
+    "ORGPODS_FILE_TRANSFER_LIMIT must be a whole number of bytes from 1 to 10000000000",
+  ],
+  [
+    "ORGPODS_FILE_TRANSFER_LIMIT",
+    "10000000001",
+    "ORGPODS_FILE_TRANSFER_LIMIT must be a whole number of bytes from 1 to 10000000000",
+  ],
   ["ORGPODS_TRUSTED_PROXY", "localhost", "ORGPODS_TRUSTED_PROXY must be a comma list of IP addresses"],
   [
     "COMPUTE_POD_IMAGE",

@@ -1,5 +1,6 @@
 /** Servers that do not behave: scripted TCP, scripted SSH, and a TCP proxy that breaks a good connection. */
 import { Buffer } from "node:buffer";
+import { connect, createServer, type Socket } from "node:net";
 // @ts-types="npm:@types/ssh2@1.15.6"
 import ssh2, { type Connection, type ServerChannel } from "ssh2";
 import { freeCiphersOnClose } from "../../server/ssh/ssh2_ciphers.ts";
@@ -127,6 +128,10 @@ export const misbehaviours: Readonly<Record<string, (conn: Deno.Conn) => Promise
 export interface SshBehaviour {
   /** For each command: `accept()` gives its channel. Doing nothing never answers. */
   readonly exec?: (accept: () => ServerChannel, reject: () => void, connection: Connection) => void;
+  /** For each subsystem, as `exec`. Without it every subsystem is refused. */
+  readonly subsystem?: (accept: () => ServerChannel, reject: () => void, connection: Connection) => void;
+  /** Sent before the login. */
+  readonly banner?: string;
   /** True refuses each session channel. */
   readonly refuseSessions?: boolean;
   /** True never answers a request for a session channel. */
@@ -140,7 +145,8 @@ export interface SshBehaviour {
 export async function sshServer(behaviour: SshBehaviour): Promise<TestServer> {
   const connections = new Map<Connection, Promise<void>>();
   let count = 0;
-  const server = new ssh2.Server({ hostKeys: [behaviour.hostKey] }, (connection) => {
+  const { hostKey, banner } = behaviour;
+  const server = new ssh2.Server({ hostKeys: [hostKey], ...(banner === undefined ? {} : { banner }) }, (connection) => {
     count++;
     connections.set(connection, new Promise((resolve) => connection.on("close", () => resolve())));
     freeCiphersOnClose(connection);
@@ -151,7 +157,12 @@ export async function sshServer(behaviour: SshBehaviour): Promise<TestServer> {
     connection.on("session", (accept, reject) => {
       if (behaviour.ignoreSessions) return;
       if (behaviour.refuseSessions) return void reject();
-      accept().on("exec", (acceptExec, rejectExec) => behaviour.exec?.(acceptExec, rejectExec, connection));
+      const session = accept();
+      session.on("exec", (acceptExec, rejectExec) => behaviour.exec?.(acceptExec, rejectExec, connection));
+      session.on("subsystem", (acceptSubsystem: () => ServerChannel, rejectSubsystem: () => void) => {
+        if (!behaviour.subsystem) return rejectSubsystem();
+        behaviour.subsystem(acceptSubsystem, rejectSubsystem, connection);
+      });
     });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -190,7 +201,12 @@ export function tcpProxy(port: number): TestProxy {
     closeQuietly(to);
   };
   const server = tcpServer(async (conn) => {
-    const upstream = await Deno.connect({ hostname: "127.0.0.1", port });
+    const upstream = await Deno.connect({ hostname: "127.0.0.1", port }).catch((error) => {
+      // The server behind it starts again: for the client that is a connection that ends.
+      if (error instanceof Deno.errors.ConnectionRefused) closeQuietly(conn);
+      else throw error;
+    });
+    if (!upstream) return;
     pairs.add(conn).add(upstream);
     const both = [pipe(conn, upstream), pipe(upstream, conn)];
     await Promise.all(both.map((direction) => untilClosed(direction)));
@@ -210,6 +226,43 @@ export function tcpProxy(port: number): TestProxy {
       never.reject(new Deno.errors.Interrupted("The proxy ends"));
       cut();
       await server.close();
+    },
+  };
+}
+
+/** A TCP proxy to a port on loopback whose `cut` resets the connections instead of ending them. */
+export async function resettingProxy(port: number): Promise<Omit<TestProxy, "stall">> {
+  const sockets = new Set<Socket>();
+  const closing = new Set<Promise<void>>();
+  let count = 0;
+  const keep = (socket: Socket) => {
+    sockets.add(socket);
+    closing.add(new Promise((resolve) => socket.on("close", () => (sockets.delete(socket), resolve()))));
+    // Its own reset comes back as an error.
+    socket.on("error", () => {});
+    return socket;
+  };
+  const server = createServer((client) => {
+    count++;
+    const upstream = keep(connect(port, "127.0.0.1"));
+    keep(client).pipe(upstream).pipe(client);
+    client.on("close", () => upstream.destroy());
+    upstream.on("close", () => client.destroy());
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("The test proxy has no port");
+  const cut = () => {
+    for (const socket of sockets) socket.resetAndDestroy();
+  };
+  return {
+    port: address.port,
+    count: () => count,
+    cut,
+    async close() {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      for (const socket of sockets) socket.destroy();
+      await Promise.all([...closing, closed]);
     },
   };
 }

@@ -24,6 +24,8 @@ export interface TestSshd {
   log(): Promise<string>;
   /** True while a process of one of the sessions has `text` in its command line. */
   hasProcess(text: string): boolean;
+  /** Kills the processes that serve the connections; the listener lives on. */
+  killSessions(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -196,6 +198,11 @@ export async function startSshd(...extra: string[]): Promise<TestSshd> {
         }
       }
       return false;
+    },
+    async killSessions() {
+      const { stdout } = await new Deno.Command("ps", { args: ["-eo", "pid=,ppid="] }).output();
+      const parents = new TextDecoder().decode(stdout).trim().split("\n").map((line) => line.trim().split(/\s+/));
+      for (const [pid, parent] of parents) if (Number(parent) === child?.pid) kill(Number(pid), "SIGKILL");
     },
     async stop() {
       await end();

@@ -12,6 +12,7 @@ import { createFakeDiscord, type FakeDiscord } from "../../server/demo/discord/m
 import type { PodHost } from "../../server/demo/pods/host.ts";
 import { createFakeRunpod, type FakeRunpod, type FakeRunpodOptions } from "../../server/demo/runpod/mod.ts";
 import { LIMITS, type Limits } from "../../server/runpod/request.ts";
+import { FILE_TIMINGS, type FileTimings } from "../../server/files/deps.ts";
 import type { Peer } from "../../server/http/env.ts";
 import { LIMIT_RULES } from "../../server/http/limits.ts";
 import { generateSecretKey } from "../../server/identity/secret_box.ts";
@@ -54,6 +55,7 @@ export interface WorldOptions {
   readonly podHost?: PodHost;
   readonly runpod?: Partial<FakeRunpodOptions>;
   readonly timings?: Partial<PodTimings>;
+  readonly fileTimings?: Partial<FileTimings>;
   readonly env?: Readonly<Record<string, string>>;
   readonly database?: string;
   /** Wraps what leaves the program. */
@@ -206,6 +208,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     scheduleTimings: { ...SCHEDULE_TIMINGS, ...options.scheduleTimings },
     home: options.home ?? null,
     runpodLimits: { ...LIMITS, ...options.runpodLimits },
+    fileTimings: { ...FILE_TIMINGS, ...options.fileTimings },
   });
 
   const tokens = new Map<string, Promise<string>>();

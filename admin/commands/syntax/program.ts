@@ -2,6 +2,7 @@ import { Command, Option } from "commander";
 import { VERSION } from "../../../server/version.ts";
 import { createShell, type GlobalOptions } from "../shell.ts";
 import type { Stdio } from "../stdio.ts";
+import { addFileCommands } from "./file.ts";
 import { addOrgCommands } from "./org.ts";
 import { addPodCommands } from "./pod.ts";
 import { addRecordCommands } from "./records.ts";
@@ -63,6 +64,7 @@ export function buildProgram(invocation: Invocation): Command {
   addSessionCommands(program, run);
   addScheduleCommands(program, run);
   addSpendCommand(program, run);
+  addFileCommands(program, run);
   addRecordCommands(program, run);
   addEventCommands(program, run);
   addWebhookCommands(program, run);

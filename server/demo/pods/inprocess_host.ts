@@ -16,7 +16,7 @@ import { readTrust } from "./pod_login.ts";
 import type { Runner } from "./pod_session.ts";
 import { checkPodId, podEnvironment } from "./pod_spec.ts";
 import { type PodSshServer, startPodSshServer } from "./pod_ssh_server.ts";
-import { createTurns } from "./turns.ts";
+import { createTurns } from "../../turns.ts";
 
 export interface InProcessHostOptions {
   /** Where the pods' folders are made; made itself and deleted again when it does not exist. */

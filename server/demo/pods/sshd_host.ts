@@ -12,7 +12,7 @@ import type { PodAddress, PodHost, PodSpec } from "./host.ts";
 import type { ImageFlavour } from "./image_files.ts";
 import { keepOnlyVolume, makeFolder, preparePodFolder, removeTree } from "./pod_folder.ts";
 import { checkPodId } from "./pod_spec.ts";
-import { createTurns } from "./turns.ts";
+import { createTurns } from "../../turns.ts";
 
 export interface SshdHostOptions {
   /** Where the pods' folders are made; made itself (0700) and deleted again when it does not exist. */

@@ -1,0 +1,128 @@
+/**
+ * Where a path leads and as whom it is touched (root, or the owner of a folder that members write in). Root follows a path
+ * only as long as nobody else can swap a part of it for a link; from there on the pod's kernel decides for the owner.
+ */
+import { type Attributes, type CallOptions, kindOf, type Sftp, SftpError } from "../ssh/sftp/mod.ts";
+import { NOBODY_USER, ownerOf, type PodUser } from "./as_owner.ts";
+import { bytesOf, isDot, isDotDot, joinPath, liesIn, partsOf, pathFrom, samePath, splitPath } from "./path.ts";
+
+/** A path as it is handed to the pod. `user` is null for root. */
+export interface Place {
+  readonly path: Uint8Array;
+  readonly user: PodUser | null;
+}
+
+/** Folders whose entries belong to members although only root may write in them. */
+const HOMES = [bytesOf("/workspace/users"), bytesOf("/home")];
+const SHARED = bytesOf("/workspace/shared");
+const SLASH = 0x2f;
+/** As many as the kernel follows. */
+const MAX_LINKS = 40;
+/** Parts that are asked for at once. */
+const AHEAD = 32;
+
+const STICKY = 0o1000;
+const OTHERS_WRITE = 0o002;
+const GROUP_WRITE = 0o020;
+
+/** A folder on the way that was looked at: no link, and in nobody's hands but root's. */
+interface Step {
+  readonly part: Uint8Array;
+  readonly attributes: Attributes;
+}
+
+/**
+ * For what is followed to its end: reading, listing, asking. Throws SftpErrors, also `not_found` for what is missing when
+ * root looks; in an owner's hands the owner's session will tell.
+ */
+export async function placeOf(root: Sftp, path: Uint8Array, options: CallOptions): Promise<Place> {
+  const done: Step[] = [];
+  let todo = partsOf(path);
+  let links = 0;
+  while (todo.length > 0) {
+    const seen = await look(root, done, todo, options);
+    for (const { part, attributes } of seen) {
+      const [, ...rest] = todo;
+      if (isDot(part)) {
+        todo = rest;
+        continue;
+      }
+      if (isDotDot(part)) {
+        done.pop();
+        todo = rest;
+        break; // What was asked ahead was asked of another folder.
+      }
+      if (attributes === undefined) throw new SftpError("not_found", "No such file or directory");
+      const user = controllerOf(done, attributes);
+      if (user !== null) return { path: pathFrom([...partsIn(done), ...todo]), user };
+      if (kindOf(attributes) === "link") {
+        if (++links > MAX_LINKS) throw new SftpError("not_found", "No such file or directory");
+        const target = await root.readLink(pathFrom([...partsIn(done), part]), options);
+        if (target[0] === SLASH) done.length = 0;
+        todo = [...partsOf(target), ...rest];
+        break;
+      }
+      done.push({ part, attributes });
+      todo = rest;
+    }
+  }
+  return { path: pathFrom(partsIn(done)), user: null };
+}
+
+const partsIn = (steps: readonly Step[]) => steps.map(({ part }) => part);
+
+/**
+ * For what is done to an entry of a folder and follows nothing: making, renaming, deleting. The folder alone decides,
+ * because a swapped entry is then only another entry. For `/` itself, root.
+ */
+export async function entryPlaceOf(root: Sftp, path: Uint8Array, options: CallOptions): Promise<Place> {
+  const split = splitPath(path);
+  if (split === null) return { path, user: null };
+  const folder = await placeOf(root, split.parent, options);
+  return { path: joinPath(folder.path, split.name), user: folder.user };
+}
+
+interface Seen {
+  readonly part: Uint8Array;
+  readonly attributes: Attributes | undefined;
+}
+
+/** The next parts as they are, none of them followed; undefined for what is missing. */
+async function look(
+  root: Sftp,
+  done: readonly Step[],
+  todo: readonly Uint8Array[],
+  options: CallOptions,
+): Promise<Seen[]> {
+  const asked = todo.slice(0, AHEAD).map(async (part, at) => ({
+    part,
+    attributes: isDot(part) || isDotDot(part)
+      ? {}
+      : await lstatOrMissing(root, pathFrom([...partsIn(done), ...todo.slice(0, at + 1)]), options),
+  }));
+  return await Promise.all(asked);
+}
+
+export async function lstatOrMissing(
+  sftp: Sftp,
+  path: Uint8Array,
+  options: CallOptions,
+): Promise<Attributes | undefined> {
+  try {
+    return await sftp.lstat(path, options);
+  } catch (error) {
+    if (error instanceof SftpError && error.kind === "not_found") return undefined;
+    throw error;
+  }
+}
+
+/** Who can put something else in the place of an entry of a folder; null when that is root alone. */
+function controllerOf(folder: readonly Step[], { uid = 0, gid = 0 }: Attributes): PodUser | null {
+  const path = pathFrom(partsIn(folder));
+  const { mode = 0, gid: group = 0 } = folder.at(-1)?.attributes ?? {};
+  const othersWrite = (mode & OTHERS_WRITE) !== 0 || ((mode & GROUP_WRITE) !== 0 && group !== 0);
+  if (uid !== 0) return othersWrite || HOMES.some((home) => samePath(home, path)) ? ownerOf(uid, gid) : null;
+  // In a folder without the sticky bit everybody may rename everything, whoever owns it.
+  const isShared = samePath(SHARED, path) || liesIn(path, SHARED);
+  return othersWrite && isShared && (mode & STICKY) === 0 ? NOBODY_USER : null;
+}
