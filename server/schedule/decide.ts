@@ -30,6 +30,8 @@ export interface ScheduledPod {
   readonly missingSince: number | null;
   /** It runs without the GPU it was made with. */
   readonly lacksGpu: boolean;
+  /** A start was the last that was done to it, and it is down all the same. */
+  readonly neverCameUp: boolean;
   /** The last start that was asked for here; `isOurs`: by the schedule. */
   readonly lastStart: { readonly askedAt: number; readonly state: IntentState; readonly isOurs: boolean } | null;
 }
@@ -77,7 +79,8 @@ export function decide(
   limits: ScheduleLimits,
   timings: Pick<ScheduleTimings, "leadMs" | "giveUpMs">,
 ): Plan {
-  const due = sessions.filter((one) => one.finished === 0 && one.start_at <= now + timings.leadMs);
+  const due = sessions.filter((one) => one.finished === 0 && one.start_at <= now + timings.leadMs)
+    .map((one) => startedInVain(now, one, pod) ? { ...one, ...IN_VAIN } : one);
   if (due.length === 0) return NOTHING;
   if (pod.isTerminated) {
     return {
@@ -94,6 +97,20 @@ export function decide(
   const active = due.filter((one) => one.stop_at > now);
   const ended = due.filter((one) => one.stop_at <= now);
   return active.length > 0 ? decideOpen(now, active, ended, pod, limits) : decideEnded(now, ended, pod, timings);
+}
+
+/** RunPod can say yes to a start that never happens; within this time it can still come through. */
+const COMES_UP_MS = 5 * MINUTE;
+
+const IN_VAIN = {
+  started: 0,
+  starting_at: null,
+  error: "RunPod said that the pod was started, and it did not come up",
+} as const;
+
+function startedInVain(now: number, session: SessionRow, pod: ScheduledPod): boolean {
+  return session.started === 1 && session.state === "starting" && pod.isFresh && pod.neverCameUp &&
+    now - (session.started_at ?? now) >= COMES_UP_MS;
 }
 
 const TERMINATED = "The pod was terminated";

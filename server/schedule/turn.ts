@@ -12,7 +12,7 @@ import { createOrgTurns, type OrgTurns } from "../org_turns.ts";
 import type { Act, Actions } from "../pods/act.ts";
 import type { PodDeps } from "../pods/deps.ts";
 import { wantedGpus } from "../pods/gpu_count.ts";
-import { isUp } from "../pods/moves.ts";
+import { isDown, isUp } from "../pods/moves.ts";
 import type { Refresher } from "../pods/refresh.ts";
 import type { Pause } from "./pause.ts";
 import { budgetState } from "../spend/budget.ts";
@@ -166,6 +166,7 @@ function planOf(
       hasOpenAction: open.some((one) => one.action !== "create" || now - one.asked_at < LOST_CREATE_MS),
       missingSince: pod.missing_since,
       lacksGpu: runsWithoutGpu(pod, lastStart),
+      neverCameUp: isDown(pod.status) && /^(Started|Restarted) by /.test(pod.status_why ?? ""),
       lastStart: lastStart === undefined ? null : {
         askedAt: lastStart.asked_at,
         state: lastStart.state,

@@ -40,6 +40,7 @@ const pod = (change: Partial<ScheduledPod> = {}): ScheduledPod => ({
   hasOpenAction: false,
   missingSince: null,
   lacksGpu: false,
+  neverCameUp: false,
   lastStart: null,
   ...change,
 });
@@ -213,4 +214,14 @@ Deno.test("decide waits five minutes before it believes that a pod is gone", () 
 Deno.test("decide stops a pod that runs without its GPU before it counts as started", () => {
   assert.deepEqual(plan(START, [session()], up({ lacksGpu: true })), { step: "stop ", marks: { 1: "error" } });
   assert.deepEqual(plan(START, [started()], up({ lacksGpu: true })), { step: null, marks: {} });
+});
+
+Deno.test("decide starts a pod again that RunPod said it had started and that never came up", () => {
+  const starting = started({ state: "starting", starting_at: START, started_at: START });
+  const down = pod({ neverCameUp: true, lastStart: { askedAt: START, state: "done", isOurs: true } });
+  assert.deepEqual(plan(START + 5 * MINUTE - 1, [starting], down), { step: null, marks: {} });
+  assert.equal(plan(START + 5 * MINUTE, [starting], down).step, "start 1");
+  assert.deepEqual(plan(STOP, [starting], down).marks, { 1: "failed finished session.failed error" });
+  // Once it ran, its being down is somebody's doing.
+  assert.deepEqual(plan(START + HOUR, [{ ...starting, state: "running" }], down), { step: null, marks: {} });
 });

@@ -322,3 +322,18 @@ Deno.test("the last turn of an org is told, with the pods that failed", async ()
     assert.deepEqual({ ...last_run, at: "" }, { at: "", ok: false, started: [], stopped: [], failed: [pod] });
   });
 });
+
+Deno.test("the schedule starts a pod again whose start RunPod accepted and never carried out", async () => {
+  await inWorld({}, async (world) => {
+    const pod = await stoppedPod(world);
+    const session = addSession(world, pod, 0, 60);
+    world.runpod.faults.on({ fault: "F29", variant: "200-but-not-yet", ms: 24 * 60 * MINUTE, times: 1 });
+    await turnAfter(world, 0);
+    assert.equal(state(world, session), "starting started");
+    await turnAfter(world, 5);
+    await turnAfter(world, 5);
+    assert.equal(await statusAtRunpod(world, pod), "RUNNING");
+    assert.equal(state(world, session), "running started");
+    assert.deepEqual(asked(world), [`start ${pod}`, `start ${pod}`]);
+  });
+});
