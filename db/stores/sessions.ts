@@ -162,7 +162,8 @@ export function sessionsOfBegunPods(
 ): Pick<SessionRow, "pod_id" | "start_at" | "stop_at" | "started">[] {
   return db.all(
     "select pod_id, start_at, stop_at, started from compute_sessions where finished = 0 and pod_id in (" +
-      "select pod_id from compute_sessions where finished = 0 and org_id = ? and (started = 1 or start_at <= ?)" +
+      "select pod_id from compute_sessions where finished = 0 and org_id = ?1 " +
+      "and start_at <= ?2 + 3600000 and (started = 1 or start_at <= ?2)" +
       ") order by start_at, id",
     orgId,
     now,

@@ -74,7 +74,9 @@ export function insertStretch(db: Database, stretch: NewStretch): void {
 
 /** An open stretch was seen to go on. One that begins after `at` was begun by a clock that was wrong. */
 export function confirmStretch(db: Database, id: number, at: number): void {
-  db.run("update compute_spend set observed_at = ?, from_at = min(from_at, ?) where id = ?", at, at, id);
+  db.run("update compute_spend set observed_at = ? where id = ?", at, id);
+  // By itself, because it is rare and the indexes hold it.
+  db.run("update compute_spend set from_at = ? where id = ? and from_at > ?", at, id, at);
 }
 
 /** The pods of an org that cost something now. */
@@ -88,13 +90,10 @@ export function podsWithOpenStretch(db: Database, orgId: number): Set<string> {
 
 /** The open stretches of many pods were seen to go on, as by `confirmStretch`. */
 export function confirmStretches(db: Database, podIds: readonly string[], at: number): void {
-  db.run(
-    "update compute_spend set observed_at = ?, from_at = min(from_at, ?) " +
-      "where until_at is null and pod_id in (select value from json_each(?))",
-    at,
-    at,
-    JSON.stringify(podIds),
-  );
+  const ids = JSON.stringify(podIds);
+  const open = "where until_at is null and pod_id in (select value from json_each(?2))";
+  db.run(`update compute_spend set observed_at = ?1 ${open}`, at, ids);
+  db.run(`update compute_spend set from_at = ?1 ${open} and from_at > ?1`, at, ids);
 }
 
 /** Ends a stretch; one that lasted no time is not kept. */
