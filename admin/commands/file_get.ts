@@ -1,13 +1,15 @@
 import { basename, join } from "node:path";
-import { AppError } from "../../server/errors.ts";
+import { AppError, shown } from "../../server/errors.ts";
 import { type FileAnswer, readFile } from "../client/api.ts";
 import { Refusal } from "../client/refusal.ts";
 import { type FileFlags, type PodFiles, withPod } from "./file.ts";
-import { createPartialFile, isFolder, partialSize, refuseExisting } from "./local_file.ts";
+import { isFolder, refuseExisting } from "./local_file.ts";
+import { createPartialFile, partialSize } from "./partial_file.ts";
 import { lastName, pathFields, podPath, textOf } from "./pod_path.ts";
 import { createProgress, size } from "./progress.ts";
 import type { Shell } from "./shell.ts";
 import { printText } from "./terminal_text.ts";
+import { plain } from "./text.ts";
 
 export interface GetFlags extends FileFlags {
   readonly force?: boolean;
@@ -75,12 +77,17 @@ async function save(
     force,
     resume: answer.start > 0,
     version: resumable ? answer.etag : undefined,
+    size: answer.size === undefined ? undefined : answer.start + answer.size,
   }).catch(async (error) => {
     await answer.body.cancel();
     throw error;
   });
   let received = file.start;
   try {
+    if (file.start !== answer.start) {
+      await answer.body.cancel();
+      throw new AppError("conflict", `Another command is fetching ${shown(target)} at the same time`);
+    }
     await pass(shell, answer, shell.stdio.errIsTerminal, async (bytes) => {
       await file.write(bytes);
       received += bytes.length;
@@ -93,7 +100,7 @@ async function save(
     throw error;
   }
   await shell.say(`${size(received)} saved.`);
-  await shell.print(shell.options.json ? JSON.stringify({ file: target, size: received }) : target);
+  await shell.print(shell.options.json ? JSON.stringify({ file: target, size: received }) : plain(target));
 }
 
 async function toStdout(shell: Shell, answer: FileAnswer): Promise<void> {

@@ -1,6 +1,6 @@
 import type { Answer } from "../client/api.ts";
 import type { Stdio } from "./stdio.ts";
-import { plain } from "./text.ts";
+import { plain, plainJson } from "./text.ts";
 
 /** The options that every command takes. */
 export interface GlobalOptions {
@@ -20,7 +20,7 @@ export interface Shell {
   env(name: string): string | undefined;
   /** Talk, on standard error. */
   say(line: string): Promise<void>;
-  /** A result that is text of our own, on standard output. */
+  /** A result that is text of our own, on standard output; with `--json` it must be JSON. */
   print(text: string): Promise<void>;
   /**
    * A result that came from the server: the server's own JSON with `--json`, else what `show` makes of it. Warnings of
@@ -31,7 +31,8 @@ export interface Shell {
 
 export function createShell(options: GlobalOptions, stdio: Stdio, env: (name: string) => string | undefined): Shell {
   const say = (line: string) => stdio.err(`${plain(line)}\n`);
-  const print = (text: string) => text === "" ? Promise.resolve() : stdio.out(`${text}\n`);
+  const print = (text: string) =>
+    text === "" ? Promise.resolve() : stdio.out(`${options.json ? plainJson(text) : text}\n`);
   return {
     options,
     stdio,

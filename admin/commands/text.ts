@@ -6,6 +6,17 @@ export function plain(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}]/gu, (c) => `\\u{${c.codePointAt(0)!.toString(16)}}`);
 }
 
+/**
+ * JSON as it may stand in a terminal: the same values, with control, direction and other invisible characters, which
+ * JSON lets stand in strings, written as `\\uXXXX`.
+ */
+export function plainJson(text: string): string {
+  return text.replace(
+    /[\x7f-\x9f\p{Cf}\p{Zl}\p{Zp}\p{Co}]/gu,
+    (c) => Array.from(c.split(""), (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`).join(""),
+  );
+}
+
 const WIDE = /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]/u;
 
 /** How many columns of a terminal a text takes. */

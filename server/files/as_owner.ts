@@ -25,7 +25,7 @@ export function ownerOf(uid: number, gid: number): PodUser {
 export function scriptAs(user: PodUser | null, command: string, marker: string): string {
   return `PATH=${PATH}; export PATH
 cd / || exit 1
-${switchTo(user, "--reuid")}
+${user === null ? "as=" : switchTo(user, `--no-new-privs --reuid=${user.uid}`)}
 printf '%s\\n' ${marker}
 printf '%s\\n' ${marker} >&2
 exec env -i PATH="$PATH" LC_ALL=C $as ${command}`;
@@ -40,14 +40,31 @@ const SERVERS = [
 ];
 
 /**
- * A script that becomes an SFTP server for `user`. Its real uid stays root's, because sftp-server ends when the real uid
- * has no account, and accounts are gone after each start of a pod; the kernel looks at the effective uid, and no
- * capability comes along.
+ * A script that becomes an SFTP server for `user`. Its real uid is nobody's, because sftp-server ends when that has no
+ * account, and accounts of members are gone after each start of a pod; the kernel looks at the effective uid. Root's must
+ * not be left in any place: kernels differ in which uid and which capabilities come through an exec when the two uids are
+ * not the same (with no_new_privs older ones make the real uid the effective one). So a program that is started in the
+ * same way tells first what it has become, and nothing is served as anybody else. Before the line `marker` stands one with
+ * the marker and the server's process id.
  */
 export function sftpServerAs(user: PodUser, marker: string): string {
+  const { uid, gid } = user;
   return `PATH=${PATH}; export PATH
 cd / || exit 1
-${switchTo(user, "--ruid=0 --inh-caps=-all --euid")}
+real=${NOBODY}
+${switchTo(user, `--ruid=${NOBODY} --euid=${uid}`, `real=${uid}`)}
+status=$(env -i PATH="$PATH" LC_ALL=C $as cat /proc/self/status) || exit 126
+case "$status" in
+*"
+Uid:\t$real\t${uid}\t${uid}\t${uid}
+Gid:\t${gid}\t${gid}\t${gid}\t${gid}
+"*"
+CapPrm:\t${NO_CAPABILITY}
+CapEff:\t${NO_CAPABILITY}
+"*) ;;
+*) exit 126 ;;
+esac
+printf '%s %s\\n' ${marker} "$$"
 printf '%s\\n' ${marker}
 for server in ${SERVERS.join(" ")}; do
   if [ -x "$server" ]; then exec env -i PATH="$PATH" LC_ALL=C $as "$server"; fi
@@ -55,16 +72,22 @@ done
 exit 127`;
 }
 
-/** Sets $as to what runs a command as the user: setpriv, or chroot (which is everywhere) where that is missing. */
-function switchTo(user: PodUser | null, uidOption: string): string {
-  if (user === null) return "as=";
+/** As /proc/<pid>/status has it. */
+const NO_CAPABILITY = "0".repeat(16);
+
+/**
+ * Sets $as to what runs a command as the user: setpriv, or chroot (which is everywhere) where that is missing; then
+ * `otherwise` is run too.
+ */
+function switchTo(user: PodUser, uidOptions: string, otherwise = ":"): string {
   const { uid, gid } = user;
   if (![uid, gid].every((id) => Number.isSafeInteger(id) && id > 0 && id < 2 ** 32)) {
     throw new RangeError("A user of a pod is named by two positive numbers");
   }
   return `if command -v setpriv >/dev/null; then
-  as='setpriv ${uidOption}=${uid} --regid=${gid} --clear-groups --no-new-privs --'
+  as='setpriv ${uidOptions} --regid=${gid} --clear-groups --'
 else
   as='chroot --userspec=+${uid}:+${gid} --groups= /'
+  ${otherwise}
 fi`;
 }

@@ -4,11 +4,17 @@ import { isBrokenOff } from "../http/body.ts";
 
 /**
  * The body of an upload as it comes in. It fails with `invalid_request` when the client goes away, or when it sends
- * nothing for `idleMs` although it is waited for; the pod must not be kept waiting for ever.
+ * nothing for `idleMs` although it is waited for; the pod must not be kept waiting for ever. With `limit` it fails with the
+ * error that `limit.error` makes once more than `limit.maxBytes` came, whatever they are.
  */
-export function clientBody(body: ReadableStream<Uint8Array> | null, idleMs: number): ReadableStream<Uint8Array> {
+export function clientBody(
+  body: ReadableStream<Uint8Array> | null,
+  idleMs: number,
+  limit?: { readonly maxBytes: number; readonly error: () => AppError },
+): ReadableStream<Uint8Array> {
   if (body === null) return new Blob([]).stream();
   const reader = body.getReader();
+  let came = 0;
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
       let timer: ReturnType<typeof setTimeout> | undefined;
@@ -20,8 +26,10 @@ export function clientBody(body: ReadableStream<Uint8Array> | null, idleMs: numb
       });
       try {
         const { value, done } = await Promise.race([reader.read(), late]);
-        if (done) controller.close();
-        else controller.enqueue(value);
+        if (done) return controller.close();
+        came += value.length;
+        if (limit !== undefined && came > limit.maxBytes) throw limit.error();
+        controller.enqueue(value);
       } catch (error) {
         await giveUp(reader, error);
         if (isBrokenOff(error)) throw new AppError("invalid_request", "The body ended before it was complete");

@@ -12,6 +12,7 @@ import {
 } from "../ssh/sftp/mod.ts";
 import type { FileDeps } from "./deps.ts";
 import { stateTag } from "./etag.ts";
+import { collectPage, type Sorted } from "./page.ts";
 import { base64url, joinPath, pathFields, shownName, splitPath } from "./path.ts";
 import { entryPlaceOf, placeOf } from "./place.ts";
 import type { PodSession } from "./pod_session.ts";
@@ -62,7 +63,8 @@ const MAX_LINKS = 1_000;
 
 /**
  * One page of a folder, directories first, then by the bytes of the name. Each page lists the folder anew; the cursor is
- * the last entry of the page before, so nothing is kept between two pages. Throws SftpErrors.
+ * the last entry of the page before, so nothing is kept between two pages, and of a listing only what may be on the page.
+ * Throws SftpErrors.
  */
 export async function listFolder(
   deps: FileDeps,
@@ -74,29 +76,29 @@ export async function listFolder(
   const sftp = await session.as(place.user);
   const state = await sftp.stat(place.path, session.call);
   if (kindOf(state) !== "directory") throw new AppError("pod_refused", "The path is not a directory");
-  const entries: DirectoryEntry[] = [];
-  for await (const part of sftp.list(place.path, { deadlineMs: deps.fileTimings.listMs })) entries.push(...part);
-  const folders = await linkedFolders(sftp, place.path, entries, session);
-
-  const keyed = entries.map((entry) => ({ entry, isFolder: isFolder(entry, folders) }));
-  const inOrder = (a: { isFolder: boolean; name: Uint8Array }, b: { isFolder: boolean; name: Uint8Array }) =>
-    Number(b.isFolder) - Number(a.isFolder) || Buffer.compare(a.name, b.name);
-  const sorted = keyed.map(({ entry, isFolder }) => ({ entry, isFolder, name: entry.name })).sort(inOrder);
-  const after = page.cursor === undefined ? null : cursorOf(page.cursor);
-  const rest = after === null ? sorted : sorted.filter((one) => inOrder(one, after) > 0);
-  const shown = rest.slice(0, page.limit);
+  const collector = collectPage(page.limit, page.cursor === undefined ? null : cursorOf(page.cursor));
+  const links: DirectoryEntry[] = [];
+  let total = 0;
+  for await (const part of sftp.list(place.path, { deadlineMs: deps.fileTimings.listMs })) {
+    total += part.length;
+    for (const entry of part) {
+      if (isLink(entry) && links.length < MAX_LINKS) links.push(entry);
+      else collector.add(entry, kindOf(entry.attributes) === "directory");
+    }
+  }
+  const folders = await linkedFolders(sftp, place.path, links, session);
+  for (const link of links) collector.add(link, folders.has(link.name));
+  const { shown, isLast } = collector.page();
   const last = shown.at(-1);
   return {
     ...pathFields(path),
     files: shown.map(({ entry, isFolder }) => ({ ...nameFields(entry.name), ...viewOf(entry.attributes, isFolder) })),
-    cursor: last === undefined || shown.length === rest.length
-      ? null
-      : `${last.isFolder ? "d" : "f"}${base64url(last.name)}`,
-    total: entries.length,
+    cursor: last === undefined || isLast ? null : `${last.isFolder ? "d" : "f"}${base64url(last.name)}`,
+    total,
   };
 }
 
-function cursorOf(text: string): { isFolder: boolean; name: Uint8Array } {
+function cursorOf(text: string): Sorted {
   return { isFolder: text.startsWith("d"), name: Uint8Array.from(Buffer.from(text.slice(1), "base64url")) };
 }
 
@@ -106,10 +108,7 @@ function nameFields(name: Uint8Array): { name: string; name_b64?: string } {
 }
 
 const isLink = ({ attributes }: DirectoryEntry) => kindOf(attributes) === "link";
-const isFolder = (entry: DirectoryEntry, linked: ReadonlySet<Uint8Array>) =>
-  kindOf(entry.attributes) === "directory" || linked.has(entry.name);
-
-/** The names of the links that lead to folders. Some may be broken, or lead where we may not look. */
+/** The names of those links among the entries that lead to folders. Some may be broken, or lead where we may not look. */
 async function linkedFolders(
   sftp: Sftp,
   folder: Uint8Array,
@@ -124,7 +123,7 @@ async function linkedFolders(
     );
     if (state !== undefined && kindOf(state) === "directory") found.add(name);
   };
-  await Promise.all(entries.filter(isLink).slice(0, MAX_LINKS).map(ask));
+  await Promise.all(entries.filter(isLink).map(ask));
   return found;
 }
 
@@ -159,11 +158,11 @@ export async function statFile(session: PodSession, path: Uint8Array): Promise<F
   const kind = kindOf(state);
   const target = kind === "link" ? shownName(await sftp.readLink(place.path, session.call)) : null;
   const name = splitPath(place.path)?.name ?? new Uint8Array();
-  const entry = { name, attributes: state };
   const parent = splitPath(place.path)?.parent ?? place.path;
+  const folders = await linkedFolders(sftp, parent, [{ name, attributes: state }], session);
   return {
     ...pathFields(path),
-    ...viewOf(state, isFolder(entry, await linkedFolders(sftp, parent, [entry], session))),
+    ...viewOf(state, kind === "directory" || folders.has(name)),
     ...(target === null ? {} : { target: target.text }),
     ...(target?.b64 === undefined ? {} : { target_b64: target.b64 }),
     ...(kind === "file" ? { etag: stateTag(state) } : {}),

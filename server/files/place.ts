@@ -1,10 +1,12 @@
 /**
- * Where a path leads and as whom it is touched (root, or the owner of a folder that members write in). Root follows a path
- * only as long as nobody else can swap a part of it for a link; from there on the pod's kernel decides for the owner.
+ * Where a path leads and as whom it is touched: root, or whoever else owns a part of it. Root follows a path only as long
+ * as nobody else made a part of it or can swap one for a link; from there on the pod's kernel decides for the owner.
  */
+import { SECOND } from "../clock.ts";
+import { DeadlinePassed, limitCall } from "../ssh/deadline.ts";
 import { type Attributes, type CallOptions, kindOf, type Sftp, SftpError } from "../ssh/sftp/mod.ts";
 import { NOBODY_USER, ownerOf, type PodUser } from "./as_owner.ts";
-import { bytesOf, isDot, isDotDot, joinPath, liesIn, partsOf, pathFrom, samePath, splitPath } from "./path.ts";
+import { isDot, isDotDot, joinPath, partsOf, pathFrom, splitPath } from "./path.ts";
 
 /** A path as it is handed to the pod. `user` is null for root. */
 export interface Place {
@@ -12,14 +14,15 @@ export interface Place {
   readonly user: PodUser | null;
 }
 
-/** Folders whose entries belong to members although only root may write in them. */
-const HOMES = [bytesOf("/workspace/users"), bytesOf("/home")];
-const SHARED = bytesOf("/workspace/shared");
 const SLASH = 0x2f;
 /** As many as the kernel follows. */
 const MAX_LINKS = 40;
 /** Parts that are asked for at once. */
 const AHEAD = 32;
+/** Parts that are asked for in one walk: more than a path of 4096 bytes has, and links can multiply them. */
+const MAX_LOOKS = 5_000;
+/** For a walk whose caller names no time. */
+const WALK_MS = 15 * SECOND;
 
 const STICKY = 0o1000;
 const OTHERS_WRITE = 0o002;
@@ -33,14 +36,29 @@ interface Step {
 
 /**
  * For what is followed to its end: reading, listing, asking. Throws SftpErrors, also `not_found` for what is missing when
- * root looks; in an owner's hands the owner's session will tell.
+ * root looks; in an owner's hands the owner's session will tell. The deadline is that of the whole walk.
  */
 export async function placeOf(root: Sftp, path: Uint8Array, options: CallOptions): Promise<Place> {
+  const limit = limitCall(options.deadlineMs ?? WALK_MS, options.signal);
+  try {
+    return await walk(root, path, { ...options, signal: limit.signal });
+  } catch (error) {
+    if (!(error instanceof DeadlinePassed)) throw error;
+    throw new SftpError("timeout", `The path was not followed to its end within ${error.deadlineMs} ms`);
+  } finally {
+    limit.end();
+  }
+}
+
+async function walk(root: Sftp, path: Uint8Array, options: CallOptions): Promise<Place> {
   const done: Step[] = [];
   let todo = partsOf(path);
   let links = 0;
+  let looks = 0;
   while (todo.length > 0) {
     const seen = await look(root, done, todo, options);
+    looks += seen.length;
+    if (looks > MAX_LOOKS) throw new SftpError("invalid_path", "The links of the path lead through too many folders");
     for (const { part, attributes } of seen) {
       const [, ...rest] = todo;
       if (isDot(part)) {
@@ -50,7 +68,7 @@ export async function placeOf(root: Sftp, path: Uint8Array, options: CallOptions
       if (isDotDot(part)) {
         done.pop();
         todo = rest;
-        break; // What was asked ahead was asked of another folder.
+        continue;
       }
       if (attributes === undefined) throw new SftpError("not_found", "No such file or directory");
       const user = controllerOf(done, attributes);
@@ -87,14 +105,15 @@ interface Seen {
   readonly attributes: Attributes | undefined;
 }
 
-/** The next parts as they are, none of them followed; undefined for what is missing. */
+/** The next parts, up to the first `..`, as they are, none of them followed; undefined for what is missing. */
 async function look(
   root: Sftp,
   done: readonly Step[],
   todo: readonly Uint8Array[],
   options: CallOptions,
 ): Promise<Seen[]> {
-  const asked = todo.slice(0, AHEAD).map(async (part, at) => ({
+  const up = todo.slice(0, AHEAD).findIndex(isDotDot);
+  const asked = todo.slice(0, up < 0 ? AHEAD : up + 1).map(async (part, at) => ({
     part,
     attributes: isDot(part) || isDotDot(part)
       ? {}
@@ -116,13 +135,12 @@ export async function lstatOrMissing(
   }
 }
 
-/** Who can put something else in the place of an entry of a folder; null when that is root alone. */
+/** Who can put something else in the place of an entry of a folder, or made it; null when that is root alone. */
 function controllerOf(folder: readonly Step[], { uid = 0, gid = 0 }: Attributes): PodUser | null {
-  const path = pathFrom(partsIn(folder));
+  // Whatever folder it lies in now: a link keeps its owner wherever it is moved, and so does what lies in a folder.
+  if (uid !== 0) return ownerOf(uid, gid);
   const { mode = 0, gid: group = 0 } = folder.at(-1)?.attributes ?? {};
   const othersWrite = (mode & OTHERS_WRITE) !== 0 || ((mode & GROUP_WRITE) !== 0 && group !== 0);
-  if (uid !== 0) return othersWrite || HOMES.some((home) => samePath(home, path)) ? ownerOf(uid, gid) : null;
-  // In a folder without the sticky bit everybody may rename everything, whoever owns it.
-  const isShared = samePath(SHARED, path) || liesIn(path, SHARED);
-  return othersWrite && isShared && (mode & STICKY) === 0 ? NOBODY_USER : null;
+  // In a folder without the sticky bit everybody who writes in it may rename everything, whoever owns it.
+  return othersWrite && (mode & STICKY) === 0 ? NOBODY_USER : null;
 }

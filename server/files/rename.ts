@@ -1,11 +1,12 @@
 import { AppError } from "../errors.ts";
-import { explainFailure, kindOf, SftpError } from "../ssh/sftp/mod.ts";
+import { type Attributes, explainFailure, kindOf, SftpError } from "../ssh/sftp/mod.ts";
 import type { FileDeps } from "./deps.ts";
+import { stateTag } from "./etag.ts";
 import { liesIn, splitPath } from "./path.ts";
-import { entryPlaceOf, lstatOrMissing, type Place } from "./place.ts";
+import { entryPlaceOf, lstatOrMissing, type Place, placeOf } from "./place.ts";
 import type { PodSession } from "./pod_session.ts";
 import { refuseProtected } from "./protected.ts";
-import { occupied, replaceFile } from "./replace_file.ts";
+import { occupied, replaceFile, turnOf } from "./replace_file.ts";
 
 /**
  * Renames or moves. Never onto what is there already (`pod_refused`). Between folders of different owners a file is copied
@@ -27,7 +28,7 @@ export async function renameFile(
   if (await lstatOrMissing(there, target.path, session.call) !== undefined) throw occupied();
 
   if (source.user?.uid !== target.user?.uid) {
-    if (kindOf(state) === "file") return await moveByCopy(deps, session, source, to);
+    if (kindOf(state) === "file") return await moveByCopy(deps, session, { source, state, target, to });
     const sentence = "Only a file can be moved between folders of different owners";
     throw new AppError("pod_refused", sentence);
   }
@@ -39,18 +40,61 @@ export async function renameFile(
     const isOtherDisk = explained instanceof SftpError && explained.kind === "failure" &&
       await areApart(session, source, folder);
     if (!isOtherDisk) throw explained;
-    if (kindOf(state) === "file") return await moveByCopy(deps, session, source, to);
+    if (kindOf(state) === "file") return await moveByCopy(deps, session, { source, state, target, to });
     throw new AppError("pod_refused", "Only a file can be moved to another file system");
   }
 }
 
-async function moveByCopy(deps: FileDeps, session: PodSession, source: Place, to: Uint8Array): Promise<void> {
-  const sftp = await session.as(source.user);
-  const { size = 0 } = await sftp.lstat(source.path, session.call);
+/** The source goes only when it is still what was copied; otherwise the copy goes. */
+async function moveByCopy(
+  deps: FileDeps,
+  session: PodSession,
+  { source, state, target, to }: {
+    readonly source: Place;
+    readonly state: Attributes;
+    readonly target: Place;
+    readonly to: Uint8Array;
+  },
+): Promise<void> {
+  const { size = 0, mode = 0 } = state;
+  const content = await contentOf(deps, session, source, size);
   const { transfer: maxBytes } = deps.fileLimits;
-  const content = sftp.readStream(source.path, { end: size, stallMs: deps.fileTimings.stallMs });
-  await replaceFile(deps, session, to, { source: content, size, maxBytes, mustBeNew: true });
-  await sftp.removeFile(source.path, session.call);
+  const copied = await replaceFile(deps, session, to, {
+    source: content,
+    size,
+    maxBytes,
+    mustBeNew: true,
+    mode: mode & 0o777,
+  });
+  const moved = await deps.turns.take(turnOf(session.pod, source.path), async () => {
+    const sftp = await session.as(source.user);
+    const now = await lstatOrMissing(sftp, source.path, session.call);
+    if (now === undefined || !isSame(state, now)) return false;
+    await sftp.removeFile(source.path, session.call);
+    return true;
+  });
+  if (moved) return;
+  await deps.turns.take(turnOf(session.pod, target.path), async () => {
+    const sftp = await session.as(target.user);
+    const copy = await lstatOrMissing(sftp, target.path, session.call);
+    // What somebody made of it since then is theirs.
+    if (copy !== undefined && stateTag(copy) === copied.etag) await sftp.removeFile(target.path, session.call);
+  });
+  throw new AppError("changed_meanwhile", "The file was changed while it was moved; it is where it was");
+}
+
+/**
+ * Reading follows a path to its end, which an entry's place does not allow for: where everybody may put a link in the
+ * place of the file, root must not open it.
+ */
+async function contentOf(deps: FileDeps, session: PodSession, source: Place, size: number) {
+  const { path, user } = source.user === null ? await placeOf(session.root, source.path, session.call) : source;
+  return (await session.as(user)).readStream(path, { end: size, stallMs: deps.fileTimings.stallMs });
+}
+
+/** As far as SFTP tells, which has whole seconds. */
+function isSame(before: Attributes, now: Attributes): boolean {
+  return before.mode === now.mode && before.size === now.size && before.mtime === now.mtime;
 }
 
 /** True when the two lie on different file systems, as far as the pod tells. */

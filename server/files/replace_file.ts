@@ -1,4 +1,5 @@
 /** New content for a file: written to a temporary name beside it, checked, and renamed over it. */
+import type { LivePod } from "../../db/stores/pods.ts";
 import { AppError } from "../errors.ts";
 import {
   type Attributes,
@@ -27,6 +28,8 @@ export interface NewContent {
   readonly ifMatch?: string | undefined;
   /** Refuses to replace anything. */
   readonly mustBeNew?: boolean;
+  /** Permission bits of a new file, default 0644 without what the pod's umask takes. */
+  readonly mode?: number;
 }
 
 interface Target {
@@ -64,6 +67,11 @@ export async function replaceFile(
     if (!content.source.locked) await content.source.cancel(error).catch(() => {});
     throw error;
   }
+}
+
+/** The name of the turn of a file, in which a change of it comes to its end. */
+export function turnOf(pod: LivePod, path: Uint8Array): string {
+  return `${pod.id} ${base64url(path)}`;
 }
 
 export function occupied(): AppError {
@@ -121,9 +129,10 @@ async function writeBeside(
   const podId = session.pod.id;
   const temporary = temporaries.take(podId, folder);
   try {
-    const file = await sftp.open(temporary, "create", { ...session.call, mode: target.state ? 0o600 : 0o644 });
-    const { source, maxBytes, size } = content;
-    await keepAttributes(file, target, session.call);
+    const { source, maxBytes, size, mode } = content;
+    const isPlain = target.state === undefined && mode === undefined;
+    const file = await sftp.open(temporary, "create", { ...session.call, mode: isPlain ? 0o644 : 0o600 });
+    await setAttributes(file, target, mode, session.call);
     const written = await sftp.writeFrom(file, source, {
       stallMs: fileTimings.stallMs,
       sync: true,
@@ -132,7 +141,7 @@ async function writeBeside(
     });
     const etag = stateTag(await sftp.lstat(temporary, session.call));
     // Between the look and the rename no other write of ours may come to its end.
-    await deps.turns.take(`${podId} ${base64url(path)}`, async () => {
+    await deps.turns.take(turnOf(session.pod, path), async () => {
       await checkMatch(deps, session, target, content.ifMatch);
       await renameOver(sftp, temporary, path, content.mustBeNew ?? false, session.call);
     });
@@ -146,18 +155,25 @@ async function writeBeside(
   }
 }
 
-/** Gives the new file owner and mode of the old one. Only root can give files away. */
-async function keepAttributes(file: SftpFile, { state, user }: Target, call: CallOptions): Promise<void> {
-  if (state?.mode === undefined) return;
+/** Gives the new file owner and mode of the old one, or the mode asked for. Only root can give files away. */
+async function setAttributes(
+  file: SftpFile,
+  { state, user }: Target,
+  newMode: number | undefined,
+  call: CallOptions,
+): Promise<void> {
+  const mode = state === undefined ? newMode : state.mode;
+  if (mode === undefined) return;
   try {
     const { uid, gid } = await file.stat(call);
     if (
+      state !== undefined &&
       (state.uid !== uid || state.gid !== gid) && user === null && state.uid !== undefined && state.gid !== undefined
     ) {
       await file.setStat({ owner: { uid: state.uid, gid: state.gid } }, call);
     }
     // The kernel takes set-uid and set-gid off what is written to, and so do we.
-    await file.setStat({ mode: state.mode & 0o777 }, call);
+    await file.setStat({ mode: mode & 0o777 }, call);
   } catch (error) {
     file.close(call).catch(() => {});
     throw error;

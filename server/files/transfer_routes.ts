@@ -2,7 +2,7 @@ import { type Context, Hono } from "hono";
 import { AppError } from "../errors.ts";
 import { json, query } from "../http/body.ts";
 import type { Env } from "../http/env.ts";
-import type { Guards } from "../http/guards.ts";
+import { type Guards, ownPages } from "../http/guards.ts";
 import { boundaryOf, multipartParts } from "../http/multipart.ts";
 import { archive } from "./archive.ts";
 import { clientBody } from "./client_body.ts";
@@ -39,7 +39,14 @@ export function transferRoutes(deps: FileDeps & { readonly guards: Guards }) {
   };
 
   return new Hono<Env>()
-    .get("/pods/:id/files/download", officer, query(pathQuery), (c) => answerDownload(c, c.req.valid("query").path))
+    // Also for HEAD, which Hono answers by this route.
+    .get(
+      "/pods/:id/files/download",
+      officer,
+      ownPages,
+      query(pathQuery),
+      (c) => answerDownload(c, c.req.valid("query").path),
+    )
     .post("/pods/:id/files/download", officer, json(pathSchema), (c) => answerDownload(c, c.req.valid("json").path))
     .post("/pods/:id/files/archive", officer, json(pathSchema), async (c) => {
       const { path } = c.req.valid("json");
@@ -51,7 +58,8 @@ export function transferRoutes(deps: FileDeps & { readonly guards: Guards }) {
       if (boundary === null) throw new AppError("invalid_request", "Send the file as multipart field file");
       if ((lengthOf(c) ?? 0) > transfer + FORM_BYTES) throw uploadTooLarge(transfer);
       const uploaded = await auditedOnPod<Uploaded>(deps, c, (done) => uploadDetails(done, folder), (session) => {
-        const body = clientBody(c.req.raw.body, deps.fileTimings.clientMs);
+        const limit = { maxBytes: transfer + FORM_BYTES, error: () => uploadTooLarge(transfer) };
+        const body = clientBody(c.req.raw.body, deps.fileTimings.clientMs, limit);
         return uploadForm(deps, session, multipartParts(body, boundary), folder);
       });
       return answerUpload(c, uploaded);

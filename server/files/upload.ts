@@ -3,6 +3,7 @@ import { type Part } from "../http/multipart.ts";
 import { SftpError } from "../ssh/sftp/mod.ts";
 import type { FileDeps } from "./deps.ts";
 import { bytesOf, joinPath, pathOf } from "./path.ts";
+import { placeOf } from "./place.ts";
 import type { PodSession } from "./pod_session.ts";
 import { replaceFile } from "./replace_file.ts";
 import { DEFAULT_FOLDER } from "./schemas.ts";
@@ -73,7 +74,9 @@ export async function uploadForm(
     }
     if (uploaded !== undefined) return uploaded;
     if (waiting === undefined) throw new AppError("invalid_request", NO_FILE);
-    const source = session.root.readStream(waiting.file.path, { end: waiting.file.size });
+    // Where everybody writes in the default folder, what waited may be a link by now.
+    const { path: from, user } = await placeOf(session.root, waiting.file.path, session.call);
+    const source = (await session.as(user)).readStream(from, { end: waiting.file.size });
     const path = joinPath(folder() ?? bytesOf(DEFAULT_FOLDER), waiting.name);
     return await uploadTo(deps, session, path, { source, size: waiting.file.size });
   } finally {

@@ -299,6 +299,21 @@ export function createGuards(deps: GuardDeps): Guards {
   };
 }
 
+/**
+ * Stands behind a guard at a route that reads and yet costs something: with a session cookie it is for the server's own
+ * pages, so that a link or an image of another site cannot make an officer's browser ask. What a browser says of itself
+ * decides; typing the address is no other site.
+ */
+export const ownPages: MiddlewareHandler<Env> = async (c, next) => {
+  const caller = c.get("caller");
+  const site = c.req.header("sec-fetch-site");
+  const isForeign = site !== undefined && site !== "same-origin" && site !== "none";
+  if (isForeign && caller !== undefined && caller.kind !== "operator" && caller.via === "session") {
+    throw new AppError("cross_site_refused", "This request must come from this server's own pages");
+  }
+  await next();
+};
+
 function refuseCrossSite(c: Context<Env>): void {
   const site = c.req.header("sec-fetch-site");
   const origin = c.req.header("origin");

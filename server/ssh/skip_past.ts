@@ -7,12 +7,13 @@ import { AppError } from "../errors.ts";
 const MAX_NOISE = 256 * 1024;
 
 /**
- * Reads a command's stdout up to and with the line `marker`; what comes after it is read next. The channel is paused then.
+ * Reads a command's stdout up to and with the line `marker`, and resolves with what came before it; what comes after it is
+ * read next. The channel is paused then.
  * Rejects with `pod_command_failed` when the line does not come, or with the signal's reason.
  */
-export function skipPast(channel: ClientChannel, marker: string, signal: AbortSignal): Promise<void> {
+export function skipPast(channel: ClientChannel, marker: string, signal: AbortSignal): Promise<Buffer> {
   const line = Buffer.from(`${marker}\n`);
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
   const failed = (hint: string) => new AppError("pod_command_failed", "The command on the pod failed", { hint });
   let seen = Buffer.alloc(0);
   const finish = (outcome: () => void) => {
@@ -33,7 +34,7 @@ export function skipPast(channel: ClientChannel, marker: string, signal: AbortSi
     channel.pause();
     const rest = seen.subarray(at + line.length);
     if (rest.length > 0) channel.unshift(rest);
-    finish(resolve);
+    finish(() => resolve(seen.subarray(0, at)));
   };
   const ended = () => finish(() => reject(failed("The command on the pod ended before it began its work.")));
   const giveUp = () => finish(() => reject(signal.reason));

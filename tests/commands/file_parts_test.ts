@@ -1,9 +1,11 @@
 /** What the file commands are made of, without a server. */
 import assert from "node:assert/strict";
 import { longList } from "../../admin/commands/file_list.ts";
-import { createPartialFile, openForReading, partialPath, partialSize } from "../../admin/commands/local_file.ts";
+import { openForReading } from "../../admin/commands/local_file.ts";
+import { createPartialFile, partialPath, partialSize } from "../../admin/commands/partial_file.ts";
 import { bytesOf, inFolder, lastName, pathFields, podPath, shownPath } from "../../admin/commands/pod_path.ts";
 import { printText } from "../../admin/commands/terminal_text.ts";
+import { lacks } from "../support/needs.ts";
 import { oddNames } from "../support/sftp.ts";
 
 const utf8 = (text: string) => new TextEncoder().encode(text);
@@ -70,7 +72,7 @@ Deno.test("createPartialFile gives the name only to what is whole", async () => 
     const target = `${folder}/model.pt`;
     const file = await createPartialFile(target, { force: false, version: '"v1"' });
     await file.write(utf8("whole"));
-    assert.deepEqual(namesIn(folder), [partialPath(target, '"v1"').split("/").at(-1)]);
+    assert.match(namesIn(folder).join(), /^\.model\.pt\.[0-9a-f]{12}\.\d+-[0-9a-f]{8}\.orgpods-part$/);
     await file.finish();
     assert.deepEqual(namesIn(folder), ["model.pt"]);
     assert.equal(await Deno.readTextFile(target), "whole");
@@ -121,7 +123,7 @@ Deno.test("createPartialFile starts anew without resume, and keeps nothing of wh
   });
 });
 
-Deno.test("createPartialFile replaces nothing that came in meanwhile, and sees another command on the same file", async () => {
+Deno.test("createPartialFile replaces nothing that came in meanwhile, nor what another command fetched", async () => {
   await withFolder(async (folder) => {
     const target = `${folder}/a`;
     const file = await createPartialFile(target, { force: false, version: "1" });
@@ -133,11 +135,88 @@ Deno.test("createPartialFile replaces nothing that came in meanwhile, and sees a
       await createPartialFile(`${folder}/b`, { force: false, version: "1" }),
     ];
     await one.write(utf8("one"));
-    await assert.rejects(one.finish(), { code: "conflict", message: /at the same time/ });
     await two.write(utf8("two"));
     await two.finish();
+    await assert.rejects(one.finish(), { code: "conflict", message: /is there already/ });
+    assert.equal(await one.giveUp(), 3);
     assert.equal(await Deno.readTextFile(`${folder}/b`), "two");
   });
+});
+
+Deno.test("of two commands that go on with the same part only one gets it", async () => {
+  await withFolder(async (folder) => {
+    const target = `${folder}/model.pt`;
+    const first = await createPartialFile(target, { force: false, version: "1" });
+    await first.write(utf8("01234"));
+    await first.giveUp();
+    const options = { force: false, version: "1", resume: true, size: 10 };
+    const one = await createPartialFile(target, options);
+    await one.write(utf8("56"));
+    assert.equal(await partialSize(target, "1"), 0);
+    const two = await createPartialFile(target, options);
+    assert.deepEqual([one.start, two.start], [5, 0]);
+    await two.write(utf8("01"));
+    await one.write(utf8("789"));
+    await one.finish();
+    assert.equal(await Deno.readTextFile(target), "0123456789");
+    await two.giveUp();
+    assert.equal(await Deno.readTextFile(target), "0123456789");
+  });
+});
+
+Deno.test("finish refuses a file that has not the size it should have, or bytes of somebody else", async () => {
+  await withFolder(async (folder) => {
+    const target = `${folder}/model.pt`;
+    const short = await createPartialFile(target, { force: false, version: "1", size: 10 });
+    await short.write(utf8("01234"));
+    await assert.rejects(short.finish(), { code: "conflict", message: /has 5 of 10 bytes/ });
+    assert.equal(await short.giveUp(), 5);
+    const file = await createPartialFile(target, { force: false, version: "1", resume: true, size: 10 });
+    await Deno.writeFile(`${folder}/${namesIn(folder)[0]}`, utf8("x"), { append: true });
+    await file.write(utf8("5678"));
+    await assert.rejects(file.finish(), { code: "conflict", message: /at the same time/ });
+    assert.equal(await file.giveUp(), 0);
+    assert.deepEqual(namesIn(folder), []);
+  });
+});
+
+Deno.test("a part goes on when its process was killed, and never when it is a link or somebody else's", async () => {
+  await withFolder(async (folder) => {
+    const target = `${folder}/model.pt`;
+    const free = partialPath(target, "1");
+    const ended = new Deno.Command("true").spawn();
+    await ended.status;
+    const killed = free.replace(/orgpods-part$/, `${ended.pid}-0123abcd.orgpods-part`);
+    await Deno.writeTextFile(killed, "killed");
+    await Deno.writeTextFile(killed.replace(`${ended.pid}-`, `${Deno.ppid}-`), "of a running process");
+    await Deno.writeTextFile(`${folder}/elsewhere`, "somebody's own file");
+    await Deno.symlink(`${folder}/elsewhere`, free);
+    assert.equal(await partialSize(target, "1"), 6);
+    await Deno.remove(free);
+    await Deno.link(`${folder}/elsewhere`, free);
+    assert.equal(await partialSize(target, "1"), 6);
+    const file = await createPartialFile(target, { force: false, version: "1", resume: true });
+    await file.write(utf8(" and found"));
+    await file.finish();
+    assert.equal(await Deno.readTextFile(target), "killed and found");
+    assert.equal(await Deno.readTextFile(`${folder}/elsewhere`), "somebody's own file");
+  });
+});
+
+Deno.test({
+  name: "a part that belongs to another user is not gone on with",
+  ignore: lacks("root"),
+  async fn() {
+    await withFolder(async (folder) => {
+      const target = `${folder}/model.pt`;
+      await Deno.writeTextFile(partialPath(target, "1"), "forged");
+      await Deno.chown(partialPath(target, "1"), 20_001, 20_001);
+      assert.equal(await partialSize(target, "1"), 0);
+      const file = await createPartialFile(target, { force: false, version: "1", resume: true });
+      assert.equal(file.start, 0);
+      await file.giveUp();
+    });
+  },
 });
 
 Deno.test("partialPath fits beside the longest name a file can have", () => {

@@ -1,5 +1,6 @@
 /** Files of members are touched as the member, whatever links and swaps they prepare for root. */
 import assert from "node:assert/strict";
+import { until } from "../support/sshd.ts";
 import {
   ALICE,
   BOB,
@@ -184,6 +185,101 @@ Deno.test(
     });
   },
 );
+
+Deno.test(
+  "what a member made leads root nowhere after an officer moved it to a folder of root's",
+  needsPods,
+  async () => {
+    await withFiles(async ({ exec, files, send, list }) => {
+      await exec(
+        "mkdir /root/target && echo secret >/root/secret && chmod 600 /root/secret && echo keep >/root/target/keep",
+      );
+      const made = `cd /workspace/shared && ln -s /root/secret top && mkdir results && cd results &&
+      ln -s /root/secret notes.txt && ln -s /root/target d`;
+      assert.equal((await exec(asAlice(made))).exitCode, 0);
+      for (const name of ["results", "top"]) {
+        ok(await files("rename", { old_path: `/workspace/shared/${name}`, new_path: `/workspace/${name}` }));
+      }
+      await exec("ln -s /root/secret /workspace/of-root && ln -s results /workspace/to-results");
+      for (const path of ["/workspace/results/notes.txt", "/workspace/top", "/workspace/to-results/notes.txt"]) {
+        assert.equal(cell(await files("read", { path })), "403 permission_denied", path);
+        assert.equal(await cellOf(await send("GET", `download?path=${path}`)), "403 permission_denied", path);
+        assert.equal(cell(await files("write", { path, content: "x" })), "403 permission_denied", path);
+      }
+      const inside = "/workspace/results/d";
+      assert.equal(cell(await list(inside)), "403 permission_denied");
+      assert.equal(cell(await files("mkdir", { path: `${inside}/new` })), "403 permission_denied");
+      assert.equal(cell(await files("delete", { path: `${inside}/keep` })), "403 permission_denied");
+      assert.equal(await cellOf(await send("PUT", `upload?path=${inside}/up`, { body: "x" })), "403 permission_denied");
+      // Root's own links lead root on.
+      assert.equal(ok(await files("read", { path: "/workspace/of-root" })).json.content, "secret\n");
+      for (const path of ["/workspace/top", "/workspace/results"]) ok(await files("delete", { path }));
+      const left = await exec("cat /root/secret; ls -A /root/target");
+      assert.equal(new TextDecoder().decode(left.stdout), "secret\nkeep\n");
+    });
+  },
+);
+
+Deno.test("root enters no folder that others can swap, wherever it is", needsPods, async () => {
+  await withFiles(async (scene) => {
+    const { exec, files, volume } = scene;
+    await members(scene);
+    await exec(`cd /workspace && mkdir -p all/sub group/sub sticky/sub && chmod 777 all && chmod 1777 sticky &&
+      chgrp ${ALICE} group && chmod 775 group && for f in all group sticky; do
+      echo open >$f/sub/f && echo closed >$f/closed && chmod 600 $f/closed; done`);
+    for (const folder of ["all", "group"]) {
+      const at = `/workspace/${folder}`;
+      assert.equal(ok(await files("read", { path: `${at}/sub/f` })).json.content, "open\n");
+      const denied = [
+        await files("write", { path: `${at}/sub/f`, content: "x" }),
+        await files("mkdir", { path: `${at}/sub/new` }),
+        await files("delete", { path: `${at}/sub/f` }),
+        await files("read", { path: `${at}/closed` }),
+        // A move between owners reads the file, which may be a link by then.
+        await files("rename", { old_path: `${at}/closed`, new_path: "/workspace/users/alice/closed" }),
+      ];
+      assert.deepEqual(denied.map(cell), Array(5).fill("403 permission_denied"), folder);
+      await assert.rejects(Deno.lstat(`${volume}/users/alice/closed`), Deno.errors.NotFound);
+      ok(await files("mkdir", { path: `${at}/new` }));
+    }
+    ok(await files("write", { path: "/workspace/sticky/sub/f", content: "x" }));
+    ok(await files("rename", { old_path: "/workspace/sticky/closed", new_path: "/workspace/users/alice/closed" }));
+    await noTemporaries(volume);
+  });
+});
+
+Deno.test("a file keeps its mode when it moves between owners", needsPods, async () => {
+  await withFiles(async (scene) => {
+    const { exec, files, volume } = scene;
+    await members(scene);
+    await exec(asAlice("cd /workspace/users/alice && for m in 600 755 444; do echo $m >$m; chmod $m $m; done"));
+    for (const mode of ["600", "755", "444"]) {
+      ok(await files("rename", { old_path: `/workspace/users/alice/${mode}`, new_path: `/workspace/${mode}` }));
+      assert.deepEqual(await ownerOf(`${volume}/${mode}`), [0, 0, parseInt(mode, 8)]);
+      ok(await files("rename", { old_path: `/workspace/${mode}`, new_path: `/workspace/users/bob/${mode}` }));
+      assert.deepEqual(await ownerOf(`${volume}/users/bob/${mode}`), [BOB, BOB, parseInt(mode, 8)]);
+    }
+  });
+});
+
+Deno.test("a file that is written to while it moves between owners stays where it was", needsPods, async () => {
+  await withFiles(async (scene) => {
+    const { exec, files, volume } = scene;
+    await members(scene);
+    await exec("head -c 60000000 /dev/zero >/workspace/log");
+    const move = files("rename", { old_path: "/workspace/log", new_path: "/workspace/users/alice/log" });
+    const home = `${volume}/users/alice`;
+    await until(async () => (await Array.fromAsync(Deno.readDir(home))).length > 0, "the copy has begun");
+    await Deno.writeTextFile(`${volume}/log`, "late line", { append: true });
+    const answer = await move;
+    assert.equal(cell(answer), "409 changed_meanwhile");
+    assert.equal(answer.json.error, "The file was changed while it was moved; it is where it was");
+    assert.equal((await Deno.lstat(`${volume}/log`)).size, 60_000_009);
+    assert.deepEqual(await Array.fromAsync(Deno.readDir(home)), []);
+    ok(await files("rename", { old_path: "/workspace/log", new_path: "/workspace/users/alice/log" }));
+    assert.equal((await Deno.lstat(`${home}/log`)).size, 60_000_009);
+  });
+});
 
 Deno.test(
   "a member's process cannot read root's environment from the server that acts for the member",

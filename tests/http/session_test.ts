@@ -226,6 +226,32 @@ Deno.test("a session writes only from the server's own pages", () =>
     assert.equal(byToken.status, 200, "a token is never sent by a browser on its own");
   }));
 
+Deno.test("a session downloads only from the server's own pages or a typed address", () =>
+  withWorld(async (world) => {
+    const browser = await signedIn(world, "officer");
+    const cookie = `orgpods_session=${browser.cookies.get("orgpods_session")}`;
+    const download = "/api/compute/org/pods/none/files/download?path=/a";
+    const ask = async (method: string, headers: Record<string, string>) => {
+      const request = new Request(`${BASE_URL}${download}`, { method, headers: { cookie, ...headers } });
+      const answer = await world.app.fetch(request, { isOperator: false, account: "", address: "192.0.2.1" });
+      await answer.body?.cancel();
+      return answer.status;
+    };
+    for (const method of ["GET", "HEAD"]) {
+      for (const site of ["cross-site", "same-site", "new-site"]) {
+        assert.equal(await ask(method, { "sec-fetch-site": site }), 403, `${method} ${site}`);
+      }
+      for (const headers of [{}, { "sec-fetch-site": "same-origin" }, { "sec-fetch-site": "none" }]) {
+        assert.equal(await ask(method, headers), 404, `${method} ${JSON.stringify(headers)}`);
+      }
+    }
+    const refused = await world.call("GET", download, { headers: { cookie, "sec-fetch-site": "cross-site" } });
+    assert.equal(cellOf(refused), "403 cross_site_refused");
+    const token = await world.token("officer", "officer");
+    const byToken = await world.call("GET", download, { token, headers: { "sec-fetch-site": "cross-site" } });
+    assert.equal(cellOf(byToken), "404 pod_not_found");
+  }));
+
 Deno.test("signing out ends the session at the server and takes the cookie away", () =>
   withWorld(async (world) => {
     const browser = await signedIn(world, "member");

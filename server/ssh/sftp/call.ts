@@ -14,7 +14,7 @@ export function timeoutError(ms: number): SftpError {
 
 /**
  * One request with a deadline and a signal. The time of a call that was given up runs on: when the answer is overdue the
- * session is retired, because its server hangs. `undo` gets an answer that nobody waits for any more.
+ * session takes no new users, because its server hangs. `undo` gets an answer that nobody waits for any more.
  */
 export function call<T>(
   session: Session,
@@ -35,7 +35,7 @@ export function call<T>(
     const timer = setTimeout(() => {
       over();
       reject(timeoutError(deadlineMs));
-      session.retire();
+      session.overdue();
     }, deadlineMs);
     signal?.addEventListener("abort", giveUp, { once: true });
     session.send(packet, read).then((value) => {

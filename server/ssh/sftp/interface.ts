@@ -49,7 +49,7 @@ export interface DirectoryEntry {
 export interface ListOptions extends CallOptions {
   /** More entries are `too_large`. Default 100 000. */
   readonly maxEntries?: number;
-  /** More bytes of names in all are `too_large`. Default 16 MiB. */
+  /** More bytes of names in all are `too_large`. Default 8 MiB. */
   readonly maxNameBytes?: number;
 }
 

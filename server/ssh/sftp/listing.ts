@@ -18,7 +18,7 @@ export async function* listFolder(
   path: Uint8Array,
   options: ListOptions = {},
 ): AsyncGenerator<readonly DirectoryEntry[], undefined> {
-  const { deadlineMs = 30_000, maxEntries = 100_000, maxNameBytes = 16 * 1024 * 1024 } = options;
+  const { deadlineMs = 30_000, maxEntries = 100_000, maxNameBytes = 8 * 1024 * 1024 } = options;
   const limit = limitCall(deadlineMs, options.signal);
   const undo = (late: Uint8Array) => holdHandle(session, late).drop();
   let drop = () => {};
@@ -51,7 +51,7 @@ export async function* listFolder(
     }
   } catch (error) {
     if (!(error instanceof DeadlinePassed)) throw error;
-    session.retire();
+    session.overdue();
     throw timeoutError(error.deadlineMs);
   } finally {
     drop();

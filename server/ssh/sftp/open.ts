@@ -1,4 +1,5 @@
 /** From a live SSH connection to an SFTP session. */
+import type { Buffer } from "node:buffer";
 import { clearTimeout, setTimeout } from "node:timers";
 // @ts-types="npm:@types/ssh2@1.15.6"
 import type { Client, ClientChannel } from "ssh2";
@@ -22,9 +23,14 @@ export interface OpenSftpOptions {
   readonly gone: AbortSignal;
   /** A session without calls and open handles ends after so long. */
   readonly idleMs: number;
+  /** See `Session.overdue`. */
+  readonly overdueMs?: number;
   /** Called once, when the session takes no new users any more. */
   readonly onRetired?: () => void;
-  /** Runs this instead of the subsystem: a command that becomes an SFTP server after it has written the line `marker`. */
+  /**
+   * Runs this instead of the subsystem: a command that writes the line `<marker> <its process id>` and the line `marker`,
+   * and becomes an SFTP server.
+   */
   readonly command?: { readonly line: string; readonly marker: string };
 }
 
@@ -41,15 +47,22 @@ export interface SftpOpening {
   readonly opened: Promise<OpenedSftp>;
   /** After a failure: true when the channel may still be open on the pod's side, where it counts (MaxSessions). */
   mayBeOpen(): boolean;
+  /** Resolves when the channel is closed on both sides. */
+  readonly closed: Promise<void>;
+  /** The process id of the command, once it was told. */
+  pid(): number | undefined;
 }
 
 /** Starts the SFTP subsystem, or the given command, on a channel of its own. Nothing is thrown here. */
 export function openSftp(client: Client, options: OpenSftpOptions): SftpOpening {
   const { command } = options;
   const channel = startChannel(client, options.signal, command?.line);
+  const closed = Promise.withResolvers<void>();
+  let pid: number | undefined;
   const open = async (): Promise<OpenedSftp> => {
     const stream = await channel.opened;
-    if (command) await pastNoise(stream, command.marker, options.signal);
+    stream.once("close", () => closed.resolve());
+    if (command) pid = pidIn(await pastNoise(stream, command.marker, options.signal), command.marker);
     const session = createSession(stream, options);
     stream.resume();
     try {
@@ -68,20 +81,25 @@ export function openSftp(client: Client, options: OpenSftpOptions): SftpOpening 
       throw error;
     }
   };
-  return { opened: open(), mayBeOpen: channel.mayBeOpen };
+  return { opened: open(), mayBeOpen: channel.mayBeOpen, closed: closed.promise, pid: () => pid };
 }
 
 function refused(sentence: string, cause: unknown): AppError {
   return new AppError("pod_command_failed", "The command on the pod failed", { cause, hint: sentence });
 }
 
-async function pastNoise(stream: ClientChannel, marker: string, signal: AbortSignal): Promise<void> {
+async function pastNoise(stream: ClientChannel, marker: string, signal: AbortSignal): Promise<Buffer> {
   try {
-    await skipPast(stream, marker, signal);
+    return await skipPast(stream, marker, signal);
   } catch (error) {
     closeChannel(stream);
     throw error;
   }
+}
+
+function pidIn(noise: Buffer, marker: string): number | undefined {
+  const digits = new RegExp(`${marker} ([1-9][0-9]{0,9})\\n$`).exec(noise.toString("latin1"))?.[1];
+  return digits === undefined ? undefined : Number(digits);
 }
 
 /**

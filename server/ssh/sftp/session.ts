@@ -14,6 +14,8 @@ import * as protocol from "./protocol.ts";
 
 /** A retired session ends when nothing was asked for so long; who had it may be between two calls. */
 const RETIRED_IDLE_MS = 2_000;
+/** With the call that became overdue about as long as a transfer may stall, so that one slow answer cuts no other's off. */
+const OVERDUE_MS = 15_000;
 /**
  * What the pod may send ahead of us. What is asked for at any time bounds it too, and what was not asked for ends the
  * session.
@@ -34,8 +36,10 @@ export interface Session {
   readonly version: Promise<ReadonlyMap<string, string>>;
   /** Keeps the session from ending as idle until the returned function is called. */
   hold(): () => void;
-  /** An answer is overdue: no new users; the session ends when those it has are done. */
+  /** No new users; the session ends when those it has are done. */
   retire(): void;
+  /** An answer is overdue: as `retire`, and the session ends when the pod, with answers due, gives none for `overdueMs`. */
+  overdue(): void;
   readonly retired: boolean;
   /** Ends the session; requests without an answer reject with `error`. */
   end(error: SftpError): void;
@@ -61,13 +65,15 @@ export interface SessionOptions {
   readonly gone: AbortSignal;
   /** The session ends after so long without a request and without a hold. */
   readonly idleMs: number;
+  /** See `Session.overdue`; default 15 s. */
+  readonly overdueMs?: number;
   /** Called once, when the session takes no new users any more. */
   readonly onRetired?: () => void;
 }
 
 /** Speaks SFTP on a channel whose subsystem was just started. */
 export function createSession(channel: ClientChannel, options: SessionOptions): Session {
-  const { gone } = options;
+  const { gone, overdueMs = OVERDUE_MS } = options;
   const pending = new Map<number, Pending>();
   const version = Promise.withResolvers<ReadonlyMap<string, string>>();
   // Whoever opens the session awaits it; a session that ends before that has told its end already.
@@ -80,6 +86,7 @@ export function createSession(channel: ClientChannel, options: SessionOptions): 
   let retired = false;
   let ended: SftpError | undefined;
   let idle: ReturnType<typeof setTimeout> | undefined;
+  let patience: ReturnType<typeof setTimeout> | undefined;
 
   const touch = () => {
     clearTimeout(idle);
@@ -96,10 +103,27 @@ export function createSession(channel: ClientChannel, options: SessionOptions): 
     touch();
   };
 
+  const overdue = () => {
+    retire();
+    if (ended || pending.size === 0 || patience !== undefined) return;
+    const finish = () => end(new SftpError("timeout", "The pod's SFTP server does not answer any more"));
+    patience = setTimeout(finish, overdueMs);
+    patience.unref();
+  };
+
+  /** An answer came: a server that was late is waited for anew as long as it owes others. */
+  const answered = () => {
+    if (patience === undefined) return;
+    clearTimeout(patience);
+    patience = undefined;
+    if (pending.size > 0) overdue();
+  };
+
   const end = (error: SftpError) => {
     if (ended) return;
     ended = error;
     clearTimeout(idle);
+    clearTimeout(patience);
     gone.removeEventListener("abort", lost);
     version.reject(error);
     const open = [...pending.values()];
@@ -133,8 +157,9 @@ export function createSession(channel: ClientChannel, options: SessionOptions): 
     if (!request) throw new FormatError("it answers a request that was not made or was answered before");
     pending.delete(id);
     const fault = request.take({ type, reader });
-    if (fault) end(fault);
-    else touch();
+    if (fault) return end(fault);
+    answered();
+    touch();
   };
 
   const packets = createPacketReader(takePacket);
@@ -203,6 +228,7 @@ export function createSession(channel: ClientChannel, options: SessionOptions): 
       };
     },
     retire,
+    overdue,
     get retired() {
       return retired;
     },

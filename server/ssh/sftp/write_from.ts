@@ -55,7 +55,7 @@ async function sendAll(
   signal?.addEventListener("abort", giveUp, { once: true });
   const stall = watchStall(stallTime(options), (error) => {
     stop.abort(error);
-    session.retire();
+    session.overdue();
   });
 
   let read = 0;
