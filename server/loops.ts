@@ -5,6 +5,7 @@ import { pruneEvents } from "../db/stores/events.ts";
 import { openIntents } from "../db/stores/intents.ts";
 import { allOrgs, orgById } from "../db/stores/organizations.ts";
 import { type LivePod, livePods } from "../db/stores/pods.ts";
+import { pruneRevocations } from "../db/stores/revocations.ts";
 import { pruneSessions } from "../db/stores/sessions.ts";
 import type { AutoStopTimings } from "./auto_stop/jobs.ts";
 import { DAY, HOUR, MINUTE, SECOND } from "./clock.ts";
@@ -71,11 +72,12 @@ export function startLoops(
   const housekeeping = () => {
     const now = clock.now();
     const rows = pruneAudit(db, now - deps.auditRetentionDays * DAY);
+    const revocations = pruneRevocations(db, now);
     const connections = pruneConnections(db, now - CONNECTIONS_KEPT_MS);
     const sessions = pruneSessions(db, now - SESSIONS_KEPT_MS);
     const deliveries = pruneDeliveries(db, now - DELIVERIES_KEPT_MS);
     const events = pruneEvents(db, now - EVENTS_KEPT_MS);
-    const removed = { audit: rows, connections, sessions, deliveries, events };
+    const removed = { audit: rows, revocations, connections, sessions, deliveries, events };
     if (Object.values(removed).some((count) => count > 0)) log.info("Old rows were removed", removed);
     failTestsBefore(db, now - MINUTE, "The server stopped before the answer came", now);
   };

@@ -1,7 +1,7 @@
 import type { Database } from "../database.ts";
 
-/** Facts about this database as a whole. */
-export type MetaKey = "home" | "moved_at" | "paused";
+/** Facts about this database as a whole; `krl/<org id>` is the last version of an org's key revocation list. */
+export type MetaKey = "home" | "moved_at" | "paused" | `krl/${number}`;
 
 export function getMeta(db: Database, key: MetaKey): string | null {
   return db.get<{ value: string }>("select value from meta where key = ?", key)?.value ?? null;
