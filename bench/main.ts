@@ -5,6 +5,7 @@
 import type { Figure } from "./figures.ts";
 import { table } from "./figures.ts";
 import { benchConnect } from "./connect.ts";
+import { benchKrl } from "./krl.ts";
 import { benchManyPods } from "./many_pods.ts";
 import { benchFiles } from "./files.ts";
 import { benchMemory } from "./memory.ts";
@@ -19,6 +20,7 @@ const BENCHES: Readonly<Record<string, (world: BenchWorld) => Promise<Figure[]>>
   memory: benchMemory,
   "many-pods": benchManyPods,
   files: benchFiles,
+  krl: benchKrl,
 };
 
 async function main(args: readonly string[]): Promise<number> {
