@@ -90,7 +90,6 @@ export function entries(answer: Answer): DirectoryEntry[] | undefined {
   const count = reader.u32();
   ensure(count > 0, "a page of a listing is empty");
   const page: DirectoryEntry[] = [];
-  let length = 0;
   for (let left = count; left > 0; left--) {
     const name = reader.string();
     // The line as `ls -l` prints it: for people, and not to be parsed.
@@ -98,22 +97,10 @@ export function entries(answer: Answer): DirectoryEntry[] | undefined {
     const attributes = readAttributes(reader);
     if (isDots(name)) continue;
     checkEntryName(name);
-    length += name.length;
-    page.push({ name, attributes });
+    page.push({ name: Uint8Array.from(name), attributes });
   }
   reader.end("a listing");
-  return withOwnNames(page, length);
-}
-
-/** Copies the names into one buffer of `length` bytes: a buffer for each of many thousands takes far more memory. */
-function withOwnNames(page: readonly DirectoryEntry[], length: number): DirectoryEntry[] {
-  const names = new Uint8Array(length);
-  let at = 0;
-  return page.map(({ name, attributes }) => {
-    names.set(name, at);
-    at += name.length;
-    return { name: names.subarray(at - name.length, at), attributes };
-  });
+  return page;
 }
 
 /** statvfs@openssh.com: eleven u64. */
