@@ -72,6 +72,11 @@ export class Reader {
     return this.#bytes.subarray(from, from + length);
   }
 
+  /** Passes over a `string` without looking at it. */
+  skipString(): void {
+    this.#take(this.u32());
+  }
+
   u32(): number {
     return this.#view.getUint32(this.#take(4));
   }

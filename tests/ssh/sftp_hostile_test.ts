@@ -484,18 +484,32 @@ Deno.test("readStream asks for 4 MB ahead at most and fails by its stall when th
   });
 });
 
-Deno.test("readStream takes 4 MB more than its reader at most, and a cancel closes the file", async () => {
+/** Reads a few blocks of a file without end, waits until all that was asked for has come, and gives up. */
+async function askedAhead(roundTripMs: number): Promise<number> {
   let asked = 0;
   const script = onRead(({ id, body, reply }) => {
-    asked += body.readUInt32BE(body.length - 4);
-    reply(answer.data(id, new Uint8Array(body.readUInt32BE(body.length - 4))));
+    const length = body.readUInt32BE(body.length - 4);
+    asked += length;
+    const send = () => reply(answer.data(id, new Uint8Array(length)));
+    if (roundTripMs === 0) send();
+    else setTimeout(send, roundTripMs);
   });
   await withServer(script, async (sftp, { seen }) => {
     const reader = sftp.readStream(path("/f"), { end: 1e9 }).getReader();
-    await reader.read();
+    for (let block = 0; block < 4; block++) await reader.read();
     await until(() => sftp.usage.pending === 0, "what was asked for has come");
-    assert(asked > 3 * 1024 * 1024 && asked < 5 * 1024 * 1024, `${asked} bytes were asked for`);
     await reader.cancel(new Error("enough"));
     await until(() => seen.includes(TYPE.close) && sftp.usage.handles === 0, "the file is closed");
   });
+  return asked;
+}
+
+Deno.test("readStream asks a far pod for 4 MB ahead of its reader, and a cancel closes the file", async () => {
+  const asked = await askedAhead(100);
+  assert(asked > 3 * 1024 * 1024 && asked < 5 * 1024 * 1024, `${asked} bytes were asked for`);
+});
+
+Deno.test("readStream asks a near pod for 1 MB ahead of its reader at least and 4 MB at most", async () => {
+  const asked = await askedAhead(0);
+  assert(asked > 1024 * 1024 && asked < 5 * 1024 * 1024, `${asked} bytes were asked for`);
 });

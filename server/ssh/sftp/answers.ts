@@ -89,17 +89,26 @@ export function entries(answer: Answer): DirectoryEntry[] | undefined {
   if (!reader) return undefined;
   const count = reader.u32();
   ensure(count > 0, "a page of a listing is empty");
-  const page: DirectoryEntry[] = [];
+  const page: { name: Uint8Array; readonly attributes: Attributes }[] = [];
+  let length = 0;
   for (let left = count; left > 0; left--) {
     const name = reader.string();
     // The line as `ls -l` prints it: for people, and not to be parsed.
-    reader.string();
+    reader.skipString();
     const attributes = readAttributes(reader);
     if (isDots(name)) continue;
     checkEntryName(name);
-    page.push({ name: Uint8Array.from(name), attributes });
+    length += name.length;
+    page.push({ name, attributes });
   }
   reader.end("a listing");
+  // One buffer for all names of the page: one for each of many thousands takes far more memory.
+  const names = new Uint8Array(length);
+  let at = 0;
+  for (const entry of page) {
+    names.set(entry.name, at);
+    entry.name = names.subarray(at, at += entry.name.length);
+  }
   return page;
 }
 

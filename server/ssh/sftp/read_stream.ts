@@ -7,8 +7,14 @@ import * as protocol from "./protocol.ts";
 import type { Session } from "./session.ts";
 import { stallTime, watchStall } from "./stall.ts";
 
-/** Bytes asked for ahead of the reader: at a round trip of 80 ms that is 50 MB/s. */
-const AHEAD = 4 * 1024 * 1024;
+/** Bytes asked for ahead of the reader. A far pod needs more to be kept busy; more than that only fills memory. */
+const AHEAD = { least: 1024 * 1024, most: 4 * 1024 * 1024 };
+/** What the read-ahead is made for, in bytes per millisecond: its most is enough for a round trip of 80 ms. */
+const PACE = 50_000;
+
+function aheadFor(roundTripMs: number): number {
+  return Math.min(Math.max(roundTripMs * PACE, AHEAD.least), AHEAD.most);
+}
 
 /** Streams an open file, see `Sftp.readStream`. `open` is called at the first pull. */
 export function readStream(
@@ -23,8 +29,10 @@ export function readStream(
   let controller: ReadableStreamDefaultController<Uint8Array>;
   let handle: OpenHandle | undefined;
   let next = start;
-  // Where the end is known only the window limits; where it is not, asking far beyond it would be in vain.
-  let ahead = end === Infinity ? 2 * block : AHEAD;
+  // Where the end is not known, asking far beyond it would be in vain.
+  let ahead = end === Infinity ? 2 * block : AHEAD.least;
+  let firstAsked: number | undefined;
+  let most: number | undefined;
   let over = false;
 
   const finish = () => {
@@ -65,6 +73,7 @@ export function readStream(
       if (over) return opened.drop();
       handle = opened;
     }
+    firstAsked ??= performance.now();
     askAhead(handle);
     const first = blocks.shift();
     if (!first) return close();
@@ -76,7 +85,8 @@ export function readStream(
     if (!whole && end !== Infinity) {
       return fail(new SftpError("changed", "The file is shorter than it was when the transfer began"));
     }
-    ahead = Math.min(2 * ahead, AHEAD);
+    most ??= aheadFor(performance.now() - firstAsked);
+    ahead = Math.min(2 * ahead, most);
     if (whole) askAhead(handle);
     if (bytes.length > 0) controller.enqueue(bytes);
     if (!whole || (blocks.length === 0 && next >= end)) close();

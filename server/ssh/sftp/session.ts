@@ -148,7 +148,8 @@ export function createSession(channel: ClientChannel, options: SessionOptions): 
 
   const takePacket = (packet: Uint8Array) => {
     if (ended) return;
-    const reader = new Reader(packet.subarray(1));
+    // Parts of a plain array are made faster than parts of a Buffer.
+    const reader = new Reader(new Uint8Array(packet.buffer, packet.byteOffset + 1, packet.byteLength - 1));
     const type = packet[0]!;
     if (type === protocol.VERSION_ANSWER) return takeVersion(reader);
     if (!versionCame) throw new FormatError("it answers before it told its version");
