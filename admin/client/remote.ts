@@ -9,8 +9,10 @@ import { ANSWER_MS } from "./unix_fetch.ts";
 export interface RemoteTarget {
   /** The server's public address. */
   readonly url: string;
-  /** An officer token. */
+  /** An officer token, or a member's for the member routes. */
   readonly token: string;
+  /** The longest wait for an answer or for its next bytes. */
+  readonly answerMs?: number;
 }
 
 /**
@@ -26,7 +28,11 @@ export function connectRemote(target: RemoteTarget): Connection {
       const headers = new Headers(request.headers);
       headers.set("authorization", `Bearer ${target.token}`);
       headers.set("user-agent", `orgpods/${VERSION}`);
-      const answer = await send(new Request(request, { headers, redirect: "manual" }), origin);
+      const answer = await send(
+        new Request(request, { headers, redirect: "manual" }),
+        origin,
+        target.answerMs ?? ANSWER_MS,
+      );
       if (answer.status >= 300 && answer.status < 400) {
         await answer.body?.cancel();
         throw new Refusal(`${origin} answers with a redirect: name the server's own address with --server`, 6);
@@ -38,14 +44,14 @@ export function connectRemote(target: RemoteTarget): Connection {
 }
 
 /** Bodies are streamed both ways; only a stretch of time in which nothing moves is limited. */
-async function send(request: Request, origin: string): Promise<Response> {
+async function send(request: Request, origin: string, answerMs: number): Promise<Response> {
   const stop = new AbortController();
-  const untilAnswer = createPatience(ANSWER_MS, () => stop.abort());
-  const untilPart = createPatience(ANSWER_MS, () => stop.abort());
+  const untilAnswer = createPatience(answerMs, () => stop.abort());
+  const untilPart = createPatience(answerMs, () => stop.abort());
   const explain = (error: unknown): unknown => {
     if (untilAnswer.isOver || untilPart.isOver) {
       return new Refusal(
-        `${origin} did not answer within ${ANSWER_MS / 1000} s; what came of the request is not known`,
+        `${origin} did not answer within ${answerMs / 1000} s; what came of the request is not known`,
         6,
       );
     }
@@ -74,7 +80,8 @@ function reasonOf(error: TypeError): string {
   return message.replace(/^.*client error \(\w+\): /s, "").replace(/ \(os error \d+\).*$/s, "");
 }
 
-function originOf(text: string): string {
+/** The origin of a server's address. Throws `AppError("usage")` as `connectRemote` does. */
+export function originOf(text: string): string {
   const url = URL.parse(text);
   if (url === null || (url.protocol !== "https:" && url.protocol !== "http:")) {
     throw new AppError("usage", `--server must be an address such as https://pods.example.org: ${shown(text)}`);

@@ -15,7 +15,8 @@ export function officerToken(tokenFile: string | undefined, fromEnv: string | un
   return text;
 }
 
-function readTokenFile(path: string): string {
+/** The content of a file that only its owner can read. Throws `AppError("usage")`. */
+export function readTokenFile(path: string): string {
   let info: Deno.FileInfo;
   try {
     info = Deno.statSync(path);

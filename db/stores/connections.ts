@@ -48,6 +48,19 @@ export function insertConnection(db: Database, c: NewConnection, now: number): v
   );
 }
 
+/** One certificate, by the person and the pod it was given for; undefined for one that was not, or was revoked. */
+export function heldConnection(
+  db: Database,
+  held: { readonly podId: string; readonly discordId: string; readonly serial: string },
+): ConnectionRow | undefined {
+  return db.get(
+    "select * from compute_connections where serial = ? and pod_id = ? and discord_id = ? and revoked_at is null",
+    held.serial,
+    held.podId,
+    held.discordId,
+  );
+}
+
 export function recentConnections(db: Database, podId: string, limit: number): ConnectionRow[] {
   return db.all("select * from compute_connections where pod_id = ? order by id desc limit ?", podId, limit);
 }

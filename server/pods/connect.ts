@@ -6,12 +6,13 @@ import { AppError, asClause } from "../errors.ts";
 import type { Asker, PersonCaller } from "../identity/callers.ts";
 import type { SubjectKey } from "../ssh/public_key.ts";
 import { within } from "../within.ts";
+import { checkAccess } from "./access_check.ts";
 import { addressPending } from "./address_pending.ts";
 import type { PodDeps } from "./deps.ts";
 import { findPod } from "./list.ts";
 import { type PodReader, RUNPOD_MS } from "./pod_reader.ts";
 import type { Reach } from "./reach.ts";
-import { checkAccess, type ConnectAnswer, sign } from "./sign.ts";
+import { type ConnectAnswer, sign } from "./sign.ts";
 
 /** The whole answer, from the first byte of the request: the client gives up after 15 s. */
 export const CONNECT_MS = 12 * SECOND;

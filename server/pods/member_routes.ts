@@ -19,11 +19,15 @@ import { ME_PODS_AGE_MS, ME_PODS_RUNPOD_MS, myPods } from "./me.ts";
 import type { PodReader } from "./pod_reader.ts";
 import type { Reach } from "./reach.ts";
 import type { Refresher } from "./refresh.ts";
+import { sshConfig } from "./ssh_config.ts";
 
 const NO_KEY = "A valid SSH public key is required";
 const connectSchema = z.looseObject({ public_key: z.unknown().optional() });
 const stateSchema = z.looseObject({
   state: z.enum(["running", "all"], "state must be running or all").default("running"),
+});
+const sshConfigSchema = z.looseObject({
+  serial: z.string().regex(/^\d{1,19}$/, "serial must be a certificate's serial").optional(),
 });
 
 /** Discord's share of the time of an answer; RunPod is asked at the same time. */
@@ -94,6 +98,12 @@ export function memberRoutes(
         const key = readKey(c.req.valid("json").public_key);
         return c.json(await connect(connecting, orgOf(c), asker, c.req.param("id"), key, c.get("receivedAt")));
       },
+    )
+    .get(
+      "/me/pods/:id/ssh-config",
+      guards.member({ discordMs: ME_DISCORD_MS, meanwhile: readList }),
+      query(sshConfigSchema),
+      async (c) => c.json(await sshConfig(deps, orgOf(c), personOf(c), c.req.param("id"), c.req.valid("query").serial)),
     )
     .get("/me", guards.signedIn, (c) => {
       const { caller } = askerOf(c);

@@ -1,6 +1,6 @@
 import { insertConnection } from "../../db/stores/connections.ts";
 import { type Org, orgById } from "../../db/stores/organizations.ts";
-import { hostKeyPin, type LivePod, mayUse, podById, type PodRow } from "../../db/stores/pods.ts";
+import { type LivePod, podById } from "../../db/stores/pods.ts";
 import { tokenById } from "../../db/stores/tokens.ts";
 import { actorOf } from "../audit/write.ts";
 import { HOUR, isoTime, MINUTE } from "../clock.ts";
@@ -10,8 +10,11 @@ import { folderFor } from "../identity/folders.ts";
 import { issueCertificate, randomSerial } from "../ssh/certificate.ts";
 import type { CaSigner } from "../ssh/org_keys.ts";
 import type { SubjectKey } from "../ssh/public_key.ts";
+import { checkAccess } from "./access_check.ts";
 import { addressPending } from "./address_pending.ts";
 import type { PodDeps } from "./deps.ts";
+import { POD_ID } from "./host_alias.ts";
+import { knownHosts, startOf } from "./known_hosts.ts";
 
 const BACKDATED_MS = 5 * MINUTE;
 const VALID_MS = 12 * HOUR;
@@ -29,26 +32,12 @@ export interface ConnectAnswer {
   readonly valid_before: string;
   /** Lines of an OpenSSH known_hosts file for the address, from the backend's own logins; none before the first. */
   readonly known_hosts: string[];
+  /** Which start of the pod this is for; only to be compared. */
+  readonly start: string;
   readonly stale: boolean;
   readonly as_of: string | null;
   readonly warnings: string[];
 }
-
-/** Throws `pod_not_accessible` unless the caller may use the pod now. */
-export function checkAccess(deps: PodDeps, pod: LivePod, me: PersonCaller): void {
-  if (!me.isOfficer && !mayUse(deps.db, pod, me.discordId)) {
-    throw new AppError("pod_not_accessible", "Pod not accessible");
-  }
-}
-
-function knownHosts(deps: PodDeps, { id, start_key, host, port }: PodRow): string[] {
-  const pin = start_key === null ? undefined : hostKeyPin(deps.db, id, start_key);
-  if (pin === undefined) return [];
-  return [`${port === 22 ? host : `[${host}]:${port}`} ${pin.public_key}`];
-}
-
-/** What a pod id may be made of as part of a principal. */
-const POD_ID = /^[A-Za-z0-9_-]{1,64}$/;
 
 /** Whether the caller is a member and an officer was judged by the roles of a moment ago: they must still be the same. */
 function refuseChangedRoles(before: Org, now: Org): void {
@@ -148,7 +137,8 @@ export function sign(
       },
       serial: serial.toString(),
       valid_before: isoTime(validBefore * 1000),
-      known_hosts: knownHosts(deps, current),
+      known_hosts: knownHosts(db, current),
+      start: startOf(current),
       stale: how.stale,
       as_of: pod.as_of === null ? null : isoTime(pod.as_of),
       warnings: how.warnings,

@@ -160,6 +160,12 @@ export const ROWS: Readonly<Record<string, Row>> = {
     isLenient: true,
     maxBytes: 16_384,
   },
+  "GET /api/compute/:org/me/pods/:id/ssh-config": {
+    guard: "member",
+    allowed: "409 pod_not_running",
+    except: { blocked: "403 pod_not_accessible" },
+    params: POD,
+  },
   "GET /api/compute/:org/me": { guard: "signed_in", allowed: "200" },
   "DELETE /api/compute/:org/me/token": { guard: "token_owner", allowed: "200" },
 

@@ -10,6 +10,7 @@ import { addServerCommands } from "./server.ts";
 import { addScheduleCommands } from "./schedule.ts";
 import { addSessionCommands } from "./session.ts";
 import { addSpendCommand } from "./spend.ts";
+import { addSshCommands } from "./ssh.ts";
 import { addEventCommands } from "./event.ts";
 import { addWebhookCommands } from "./webhook.ts";
 import { example, notEmpty, type Run } from "./values.ts";
@@ -65,6 +66,7 @@ export function buildProgram(invocation: Invocation): Command {
   addScheduleCommands(program, run);
   addSpendCommand(program, run);
   addFileCommands(program, run);
+  addSshCommands(program, run);
   addRecordCommands(program, run);
   addEventCommands(program, run);
   addWebhookCommands(program, run);
