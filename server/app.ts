@@ -36,6 +36,9 @@ import { createSchedule, type Schedule } from "./schedule/turn.ts";
 import { budgetState } from "./spend/budget.ts";
 import { createRunpodAccounts } from "./runpod/accounts.ts";
 import type { Limits as RunpodLimits } from "./runpod/request.ts";
+import { type AccessTurns, createAccessTurns } from "./removal/turns.ts";
+import { createRemovals } from "./removal/carry_out.ts";
+import { createPodSetup, type SetupOptions } from "./setup/setup.ts";
 import { createMonthCosts } from "./spend/month_costs.ts";
 import { createMoneyTurn, type MoneyTurn } from "./spend/turn.ts";
 import { createHostKeys } from "./ssh/host_keys.ts";
@@ -64,6 +67,7 @@ export interface AppParts {
   /** Names the machine and folder of the database (see `homeOf`), so that a copy of it is noticed; null: not watched. */
   readonly home?: string | null;
   readonly fileTimings?: FileTimings;
+  readonly setupOptions?: SetupOptions;
 }
 
 /** The program without its listeners: it answers requests and runs the loops. */
@@ -85,6 +89,7 @@ export interface Jobs {
   /** Looks after actions and creates whose outcome is not known. */
   readonly settle: () => Promise<void>;
   readonly money: MoneyTurn;
+  readonly access: AccessTurns;
   readonly webhooks: Deliverer;
 }
 
@@ -145,9 +150,12 @@ export function createApp(parts: AppParts): App {
   };
   const reach = createReach(podDeps);
   const refresher = createRefresher(podDeps, (org) => {
+    setup.lookAt(org);
     reach.lookAt(org);
     watchTroubles(podDeps, org);
   });
+  const setup = createPodSetup(podDeps, parts.setupOptions);
+  const removals = createRemovals({ ...podDeps, setup });
   const actions = createActions(podDeps);
   const scheduleTimings = parts.scheduleTimings ?? SCHEDULE_TIMINGS;
   const schedule = createSchedule({
@@ -189,6 +197,7 @@ export function createApp(parts: AppParts): App {
     autoStop,
     settle: settler.turn,
     money: createMoneyTurn(podDeps),
+    access: createAccessTurns({ ...podDeps, setup, removals, superadmins: config.superadmins }),
     webhooks: deliverer,
   };
   const fileDeps = {
@@ -203,6 +212,8 @@ export function createApp(parts: AppParts): App {
   };
   const router = buildRouter({
     ...fileDeps,
+    setup,
+    removals,
     ...standingDeps,
     poke,
     refresher,
@@ -260,7 +271,7 @@ export function createApp(parts: AppParts): App {
       await deliverer.close();
       await ssh.close();
       await stopped;
-      await reach.close();
+      await Promise.all([reach.close(), setup.close(), removals.close()]);
     },
   };
 }

@@ -5,6 +5,7 @@ import { pruneEvents } from "../db/stores/events.ts";
 import { openIntents } from "../db/stores/intents.ts";
 import { allOrgs, orgById } from "../db/stores/organizations.ts";
 import { type LivePod, livePods } from "../db/stores/pods.ts";
+import { pruneRemovals } from "../db/stores/removals.ts";
 import { pruneRevocations } from "../db/stores/revocations.ts";
 import { pruneSessions } from "../db/stores/sessions.ts";
 import type { AutoStopTimings } from "./auto_stop/jobs.ts";
@@ -18,6 +19,8 @@ import type { Jobs } from "./app.ts";
 const TURN_MS = 2 * SECOND;
 /** A pod that is on its way is looked at often, but not for ever: a pod without a public address stays that way. */
 const STARTING_MS = 20 * MINUTE;
+/** Somebody who left keeps what they have open at most so long, and what Discord takes to answer. */
+const ACCESS_MS = 3 * MINUTE;
 const CONNECTIONS_KEPT_MS = 90 * DAY;
 const EVENTS_KEPT_MS = 365 * DAY;
 const DELIVERIES_KEPT_MS = 30 * DAY;
@@ -74,10 +77,11 @@ export function startLoops(
     const rows = pruneAudit(db, now - deps.auditRetentionDays * DAY);
     const revocations = pruneRevocations(db, now);
     const connections = pruneConnections(db, now - CONNECTIONS_KEPT_MS);
+    const removals = pruneRemovals(db, now - CONNECTIONS_KEPT_MS);
     const sessions = pruneSessions(db, now - SESSIONS_KEPT_MS);
     const deliveries = pruneDeliveries(db, now - DELIVERIES_KEPT_MS);
     const events = pruneEvents(db, now - EVENTS_KEPT_MS);
-    const removed = { audit: rows, revocations, connections, sessions, deliveries, events };
+    const removed = { audit: rows, revocations, connections, removals, sessions, deliveries, events };
     if (Object.values(removed).some((count) => count > 0)) log.info("Old rows were removed", removed);
     failTestsBefore(db, now - MINUTE, "The server stopped before the answer came", now);
   };
@@ -91,6 +95,9 @@ export function startLoops(
     every("presence", deps.autoStopTimings.turnMs, autoStop.watch, log),
     every("warning", deps.autoStopTimings.warnTurnMs, autoStop.warn, log),
     every("money", MINUTE, deps.jobs.money.turn, log),
+    every("removals", TURN_MS, deps.jobs.access.removals.begin, log),
+    every("pod keys", MINUTE, deps.jobs.access.deliveries.begin, log),
+    every("access", ACCESS_MS, deps.jobs.access.checks.begin, log),
     every("webhooks", TURN_MS, deps.jobs.webhooks.turn, log),
     every("housekeeping", HOUR, housekeeping, log),
     every("tidy pods", HOUR, deps.tidyPods, log),

@@ -8,6 +8,7 @@ export interface ConnectionRow {
   readonly valid_before: number;
   readonly created_at: number;
   readonly runpod_id: string;
+  readonly revoked_at: number | null;
 }
 
 export interface NewConnection {
@@ -24,13 +25,15 @@ export interface NewConnection {
   readonly validBefore: number;
   readonly portForwarding: boolean;
   readonly address: string | null;
+  /** Of the CLI token that asked for it; null when it was asked for otherwise. */
+  readonly tokenId: number | null;
 }
 
 export function insertConnection(db: Database, c: NewConnection, now: number): void {
   db.run(
     "insert into compute_connections (org_id, pod_id, runpod_id, discord_id, username, is_admin, serial, " +
-      "key_fingerprint, ca_fingerprint, valid_after, valid_before, port_forwarding, address, created_at) " +
-      "values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      "key_fingerprint, ca_fingerprint, valid_after, valid_before, port_forwarding, address, token_id, " +
+      "created_at) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     c.orgId,
     c.podId,
     c.runpodId,
@@ -44,6 +47,7 @@ export function insertConnection(db: Database, c: NewConnection, now: number): v
     c.validBefore,
     c.portForwarding ? 1 : 0,
     c.address,
+    c.tokenId,
     now,
   );
 }
@@ -61,8 +65,54 @@ export function heldConnection(
   );
 }
 
+export function connectionBySerial(db: Database, orgId: number, serial: string): ConnectionRow | undefined {
+  return db.get("select * from compute_connections where serial = ? and org_id = ?", serial, orgId);
+}
+
 export function recentConnections(db: Database, podId: string, limit: number): ConnectionRow[] {
   return db.all("select * from compute_connections where pod_id = ? order by id desc limit ?", podId, limit);
+}
+
+/** Every certificate a person had for a pod, as far back as records are kept, newest first. */
+export function connectionsOf(db: Database, podId: string, discordId: string): ConnectionRow[] {
+  return db.all(
+    "select * from compute_connections where pod_id = ? and discord_id = ? order by id desc limit 2000",
+    podId,
+    discordId,
+  );
+}
+
+/** The pods for which a CLI token got certificates that still work. */
+export function podsOfToken(db: Database, orgId: number, tokenId: number, now: number): string[] {
+  return db.all<{ pod_id: string }>(
+    "select distinct pod_id from compute_connections where org_id = ? and token_id = ? and valid_before > ? " +
+      "and revoked_at is null",
+    orgId,
+    tokenId,
+    now,
+  ).map((row) => row.pod_id);
+}
+
+/** Somebody who may be on a pod by certificates of theirs. */
+export interface Holder {
+  readonly pod_id: string;
+  readonly discord_id: string;
+  /** 1: among the certificates that are not taken back is one that gives root. */
+  readonly root: number;
+}
+
+/**
+ * Who could be on a live pod of the org now: whoever got a certificate since the pod came up, because a connection outlives
+ * the certificate, and whoever holds one that works and was not taken back.
+ */
+export function holdersOf(db: Database, orgId: number, now: number): Holder[] {
+  return db.all(
+    "select c.pod_id, c.discord_id, max(c.is_admin) as root from compute_connections c " +
+      "join compute_pods p on p.id = c.pod_id where c.org_id = ? and p.state = 'live' and c.revoked_at is null " +
+      "and (c.valid_before > ? or c.created_at >= p.up_since) group by c.pod_id, c.discord_id",
+    orgId,
+    now,
+  );
 }
 
 /** Who still holds a certificate of this pod that works, newest first. */

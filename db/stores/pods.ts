@@ -1,9 +1,10 @@
 import type { Database } from "../database.ts";
+import type { PodSetupColumns } from "./pod_setup.ts";
 
 export type PodRowState = "creating" | "live" | "failed" | "terminated";
 
 /** A pod of ours with the state RunPod last reported. `id` is ours; `runpod_id` is its present incarnation. */
-export interface PodRow {
+export interface PodRow extends PodSetupColumns {
   readonly id: string;
   readonly org_id: number;
   readonly name: string;

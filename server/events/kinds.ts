@@ -11,6 +11,7 @@ export const EVENT_KINDS = [
   "budget.reached",
   "balance.low",
   "settings.changed",
+  "access.ended",
   "server.paused",
 ] as const;
 

@@ -12,6 +12,7 @@ import { tokenRoutes } from "../identity/token_routes.ts";
 import { memberRoutes } from "../pods/member_routes.ts";
 import { podRoutes } from "../pods/routes.ts";
 import { presenceRoutes } from "../presence/routes.ts";
+import { removalRoutes } from "../removal/routes.ts";
 import { catalogRoutes } from "../runpod/catalog_routes.ts";
 import { spendRoutes } from "../spend/routes.ts";
 import { sessionRoutes } from "../schedule/session_routes.ts";
@@ -31,6 +32,7 @@ export type RouteDeps =
   & Parameters<typeof sessionRoutes>[0]
   & Parameters<typeof presenceRoutes>[0]
   & Parameters<typeof autoStopRoutes>[0]
+  & Parameters<typeof removalRoutes>[0]
   & Parameters<typeof orgRoutes>[0]
   & Parameters<typeof spendRoutes>[0]
   & Parameters<typeof tokenRoutes>[0]
@@ -54,6 +56,7 @@ export function buildRouter(deps: RouteDeps) {
     .route("/", sessionRoutes(deps))
     .route("/", presenceRoutes(deps))
     .route("/", autoStopRoutes(deps))
+    .route("/", removalRoutes(deps))
     .route("/", fileRoutes(deps))
     .route("/", transferRoutes(deps))
     .route("/", orgRoutes(deps))

@@ -33,6 +33,7 @@ export const SYSTEM_RULES = {
   idle_stop: "the idle stop",
   max_run: "the limit on hours of one run",
   budget: "the budget",
+  access: "the access check",
 } as const;
 
 /** Who does something: somebody who asked, or the server itself. */

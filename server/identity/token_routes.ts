@@ -9,6 +9,9 @@ import { askerOf } from "../http/asker.ts";
 import { json } from "../http/body.ts";
 import { type Env, orgOf } from "../http/env.ts";
 import type { Guards } from "../http/guards.ts";
+import type { Removals } from "../removal/carry_out.ts";
+import { takeOfToken } from "../removal/of_token.ts";
+import { carryOutAll } from "../removal/view.ts";
 import { callerId } from "./callers.ts";
 import { issueToken } from "./tokens.ts";
 
@@ -17,6 +20,7 @@ export interface TokenDeps {
   readonly clock: Clock;
   readonly audit: Audit;
   readonly guards: Guards;
+  readonly removals: Removals;
 }
 
 const issueSchema = z.strictObject({
@@ -47,11 +51,11 @@ export function tokenRoutes(deps: TokenDeps) {
     .get("/tokens", guards.officer, (c) => {
       return c.json({ tokens: liveTokens(db, orgOf(c).id, clock.now()).map(view) });
     })
-    .delete("/tokens/:token", guards.officer, (c) => {
+    .delete("/tokens/:token", guards.officer, async (c) => {
       const org = orgOf(c);
       const asker = askerOf(c);
       const id = /^\d{1,15}$/.test(c.req.param("token")) ? Number(c.req.param("token")) : -1;
-      db.tx(() => {
+      const taken = db.tx(() => {
         const row = tokenById(db, org.id, id);
         if (row === undefined || !revokeToken(db, org.id, id, callerId(asker.caller), clock.now())) {
           throw new AppError("token_not_found", "Token not found");
@@ -65,8 +69,9 @@ export function tokenRoutes(deps: TokenDeps) {
           outcome: "ok",
           details: { token: row.display, kind: row.kind, owner: row.discord_id },
         });
+        return takeOfToken(deps, org, asker, { id, discordId: row.discord_id }, clock.now());
       });
-      return c.json({ revoked: id });
+      return c.json({ revoked: id, removals: await carryOutAll(deps.removals, taken) });
     })
     .post("/tokens", guards.operator, json(issueSchema), (c) => {
       const org = orgOf(c);
@@ -101,7 +106,7 @@ export function tokenRoutes(deps: TokenDeps) {
         revoked: issued.revoked,
       }, 201);
     })
-    .delete("/me/token", guards.tokenOwner, (c) => {
+    .delete("/me/token", guards.tokenOwner, async (c) => {
       const org = orgOf(c);
       const asker = askerOf(c);
       const { caller } = asker;
@@ -109,7 +114,7 @@ export function tokenRoutes(deps: TokenDeps) {
         throw new AppError("sign_in_required", "Send the CLI token that is to be revoked");
       }
       const { tokenId } = caller;
-      db.tx(() => {
+      const taken = db.tx(() => {
         revokeToken(db, org.id, tokenId, callerId(caller), clock.now());
         audit.write({
           ...actorOf(caller),
@@ -119,7 +124,9 @@ export function tokenRoutes(deps: TokenDeps) {
           status: 200,
           outcome: "ok",
         });
+        return takeOfToken(deps, org, asker, { id: tokenId, discordId: caller.discordId }, clock.now());
       });
-      return c.json({ revoked: tokenId });
+      const removals = await carryOutAll(deps.removals, taken);
+      return c.json({ revoked: tokenId, ended: removals.map(({ state, report, left }) => ({ state, report, left })) });
     });
 }

@@ -1,14 +1,15 @@
 import { z } from "zod";
-import { liveConnections } from "../../db/stores/connections.ts";
+import { holdersOf } from "../../db/stores/connections.ts";
 import { setOwnRules } from "../../db/stores/activity.ts";
 import type { Org } from "../../db/stores/organizations.ts";
 import { allowedUsers, type LivePod, mayUse, setAllowedUsers, setPublic } from "../../db/stores/pods.ts";
 import { ownAutoStopSchema, ownMaxRunSchema } from "../auto_stop/rules.ts";
 import { actorOf } from "../audit/write.ts";
-import { isoTime } from "../clock.ts";
 import { AppError } from "../errors.ts";
-import type { Asker } from "../identity/callers.ts";
+import { type Asker, callerId } from "../identity/callers.ts";
 import { standingOf } from "../identity/standing.ts";
+import { takeAccess, type Taken } from "../removal/take.ts";
+import { tellTaken } from "../removal/tell.ts";
 import { PUBLIC_WARNING } from "./create.ts";
 import { allowedUsersSchema, discordIdsSchema, MOST_ALLOWED } from "./create_request.ts";
 import type { PodDeps } from "./deps.ts";
@@ -52,8 +53,8 @@ function listAfter(before: readonly string[], change: z.output<typeof accessSche
 }
 
 /**
- * Changes who may use a pod, and the pod's own rules for stops by themselves. Access that is taken away stops new certificates at once; the warning names who still
- * holds one that works, and until when.
+ * Changes who may use a pod, and the pod's own rules for stops by themselves. From whoever may not use it any more
+ * everything is taken that they have there: `taken` is to be carried out.
  */
 export function changeAccess(
   deps: PodDeps & ViewDeps,
@@ -61,7 +62,7 @@ export function changeAccess(
   asker: Asker,
   runpodId: string,
   change: z.output<typeof accessSchema>,
-): { pod: PodView; warnings: string[] } {
+): { pod: PodView; warnings: string[]; taken: Taken[] } {
   const { db, clock } = deps;
   return db.tx(() => {
     const before = findPod(deps, org, runpodId);
@@ -90,38 +91,32 @@ export function changeAccess(
         ...(max_run_hours === undefined ? {} : { max_run_hours }),
       },
     });
-    const warnings: string[] = [];
-    if (change.is_public && org.memberRoleIds.length === 0) warnings.push(PUBLIC_WARNING);
-    if (change.is_public === false || change.allowed_users !== undefined || change.remove_users !== undefined) {
-      warnings.push(...stillHeld(deps, org, pod));
-    }
-    return { pod: podViewer(deps, org, clock.now())(pod, false), warnings };
+    const warnings = change.is_public && org.memberRoleIds.length === 0 ? [PUBLIC_WARNING] : [];
+    const taken = takeFromOthers(deps, org, asker, pod);
+    return { pod: podViewer(deps, org, clock.now())(pod, false), warnings, taken };
   });
 }
 
 /**
- * Who may not use the pod any more and still holds a certificate that works. Holders of root certificates are named too,
- * unless Discord said within the last minute that they are officers.
+ * Takes everything on the pod from those who may not use it now. Officers keep what they have; whether somebody with a root
+ * certificate is one is for the access check to ask Discord.
  */
-function stillHeld(deps: PodDeps, org: Org, pod: LivePod): string[] {
+function takeFromOthers(deps: PodDeps, org: Org, asker: Asker, pod: LivePod): Taken[] {
   const { db, clock } = deps;
+  const now = clock.now();
   const isOfficerNow = (discordId: string) => {
     const known = deps.directory.cachedMember(org.guildId, discordId);
     return known !== null && standingOf(org, new Set(), discordId, known).isOfficer;
   };
-  const last = new Map<string, { until: number; isRoot: boolean }>();
-  for (const held of liveConnections(db, pod.id, clock.now())) {
-    const isRoot = held.is_admin === 1;
-    if (isRoot ? isOfficerNow(held.discord_id) : mayUse(db, pod, held.discord_id)) continue;
-    const before = last.get(held.discord_id);
-    last.set(held.discord_id, {
-      until: Math.max(before?.until ?? 0, held.valid_before),
-      isRoot: isRoot || (before?.isRoot ?? false),
-    });
-  }
-  return [...last].map(([discordId, { until, isRoot }]) =>
-    isRoot
-      ? `${discordId} holds a root certificate, given as an officer, for this pod that works until ${isoTime(until)}.`
-      : `${discordId} holds a certificate for this pod that works until ${isoTime(until)}.`
-  );
+  return holdersOf(db, org.id, now).flatMap((holder) => {
+    const { discord_id: discordId } = holder;
+    if (holder.pod_id !== pod.id || holder.root === 1 || mayUse(db, pod, discordId) || isOfficerNow(discordId)) {
+      return [];
+    }
+    const reason = "An officer took their access to the pod away";
+    const taken = takeAccess(db, { pod, discordId, which: "all", reason, by: callerId(asker.caller) }, now);
+    if (taken === null) return [];
+    tellTaken(deps, org, asker, { pod, taken, reason }, now);
+    return [taken];
+  });
 }

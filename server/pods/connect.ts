@@ -4,6 +4,7 @@ import { forgetRefusedHostKey, type LivePod, podById } from "../../db/stores/pod
 import { SECOND } from "../clock.ts";
 import { AppError, asClause } from "../errors.ts";
 import type { Asker, PersonCaller } from "../identity/callers.ts";
+import type { PodSetup } from "../setup/setup.ts";
 import type { SubjectKey } from "../ssh/public_key.ts";
 import { within } from "../within.ts";
 import { checkAccess } from "./access_check.ts";
@@ -12,6 +13,7 @@ import type { PodDeps } from "./deps.ts";
 import { findPod } from "./list.ts";
 import { type PodReader, RUNPOD_MS } from "./pod_reader.ts";
 import type { Reach } from "./reach.ts";
+import { readyForLogin } from "./readiness.ts";
 import { type ConnectAnswer, sign } from "./sign.ts";
 
 /** The whole answer, from the first byte of the request: the client gives up after 15 s. */
@@ -30,7 +32,12 @@ const NO_FORWARDING =
  * `performance.now()`: everything fits under one 12-second deadline. Order of refusals: contract section 6.2.
  */
 export async function connect(
-  deps: PodDeps & { readonly reach: Reach; readonly reader: PodReader; readonly commits: SharedCommits },
+  deps: PodDeps & {
+    readonly reach: Reach;
+    readonly reader: PodReader;
+    readonly setup: PodSetup;
+    readonly commits: SharedCommits;
+  },
   org: Org,
   asker: Asker & { readonly caller: PersonCaller },
   runpodId: string,
@@ -56,6 +63,7 @@ export async function connect(
   } else {
     await lookAtHostKey(deps, pod, left());
   }
+  warnings.push(...await readyForLogin(deps, pod, left()));
   const ca = await deps.keys.caSigner(org.id);
   const forwards = me.isOfficer || await mayForward(deps, pod, left());
   if (!forwards) warnings.push(NO_FORWARDING);

@@ -19,6 +19,7 @@ import { ME_PODS_AGE_MS, ME_PODS_RUNPOD_MS, myPods } from "./me.ts";
 import type { PodReader } from "./pod_reader.ts";
 import type { Reach } from "./reach.ts";
 import type { Refresher } from "./refresh.ts";
+import type { PodSetup } from "../setup/setup.ts";
 import { sshConfig } from "./ssh_config.ts";
 
 const NO_KEY = "A valid SSH public key is required";
@@ -42,6 +43,7 @@ export function memberRoutes(
     readonly refresher: Refresher;
     readonly reach: Reach;
     readonly reader: PodReader;
+    readonly setup: PodSetup;
     readonly guards: Guards;
     readonly limits: Limits;
   },

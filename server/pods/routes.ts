@@ -8,6 +8,8 @@ import { askerOf } from "../http/asker.ts";
 import { json, parseOrRefuse, readJsonObject } from "../http/body.ts";
 import { type Env, orgOf } from "../http/env.ts";
 import type { Guards } from "../http/guards.ts";
+import type { Removals } from "../removal/carry_out.ts";
+import { carryOutAll, removalSentence } from "../removal/view.ts";
 import { accessSchema, changeAccess } from "./access.ts";
 import type { Actions } from "./act.ts";
 import { attentionActionSchema, listAttention, resolveAttention } from "./attention.ts";
@@ -30,7 +32,12 @@ const LOST = "The pod had no volume: every file on it is lost.";
 
 /** Officer routes about pods, under `/api/compute/<org>`. */
 export function podRoutes(
-  deps: PodDeps & ViewDeps & { readonly refresher: Refresher; readonly actions: Actions; readonly guards: Guards },
+  deps: PodDeps & ViewDeps & {
+    readonly refresher: Refresher;
+    readonly actions: Actions;
+    readonly removals: Removals;
+    readonly guards: Guards;
+  },
 ) {
   const { officer } = deps.guards;
   return new Hono<Env>()
@@ -44,9 +51,11 @@ export function podRoutes(
       return c.json({ pod: podViewer(deps, org, deps.clock.now())(pod, false), warnings }, 201);
     })
     .get("/pods/:id", officer, async (c) => c.json({ pod: await readPod(deps, orgOf(c), c.req.param("id")) }))
-    .put("/pods/:id", officer, json(accessSchema), (c) => {
+    .put("/pods/:id", officer, json(accessSchema), async (c) => {
       const change = c.req.valid("json");
-      return c.json(changeAccess(deps, orgOf(c), askerOf(c), c.req.param("id"), change));
+      const { taken, warnings, pod } = changeAccess(deps, orgOf(c), askerOf(c), c.req.param("id"), change);
+      const removals = await carryOutAll(deps.removals, taken);
+      return c.json({ pod, warnings: [...warnings, ...removals.map(removalSentence)], removals });
     })
     .post("/pods/:id/action", officer, json(actionSchema), async (c) => {
       const { action, over_budget }: { action: PodAction; over_budget: boolean } = c.req.valid("json");

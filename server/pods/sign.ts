@@ -115,6 +115,7 @@ export function sign(
       validBefore: validBefore * 1000,
       portForwarding: how.forwards,
       address: asker.address,
+      tokenId: me.tokenId,
     }, now);
     deps.audit.write({
       ...actorOf(me),

@@ -9,12 +9,24 @@ export interface SessionOn {
   readonly seconds: number;
 }
 
+/** An SSH connection and the certificate it came with. */
+export interface CertificateOn {
+  /** Decimal. */
+  readonly serial: string;
+  /** From the certificate's key id. */
+  readonly discordId: string;
+  readonly username: string;
+  readonly seconds: number;
+}
+
 /** Who and what is on a pod, our own connections left out. */
 export interface WhoIsOn {
   /** The longest first. */
   readonly sessions: readonly SessionOn[];
   /** SSH connections after their login, those with a session included. */
   readonly connections: number;
+  /** Those of them whose certificate the pod wrote down, the longest first: tunnels without a session included. */
+  readonly certificates: readonly CertificateOn[];
   /** Terminals of the sessions and connections, such as `pts/0`. */
   readonly terminals: readonly string[];
 }
@@ -34,6 +46,8 @@ const MOST_SECONDS = 315_360_000;
  */
 const BARE_SECONDS = 15;
 
+/** The key id of the org's certificates (contract 6.3). */
+const KEY_ID = /^([1-9][0-9]{0,19}) discord:([0-9]{5,25}):([a-z0-9_][a-z0-9._-]{0,21})$/;
 const TERMINAL = /^pts\/[0-9]{1,6}$/;
 
 interface Line {
@@ -77,8 +91,22 @@ export function parseWalk(text: string, bareSeconds = BARE_SECONDS): WhoIsOn | n
   return {
     sessions: sessions.map(({ username, isAdmin, seconds }) => ({ username, isAdmin, seconds })),
     connections: new Set(others.map(({ pid }) => pid)).size,
+    certificates: certificatesOf(lines, others),
     terminals: [...new Set(terminals.filter((one) => TERMINAL.test(one)))].slice(0, MOST_TERMINALS),
   };
+}
+
+function certificatesOf(lines: readonly string[], connections: readonly Line[]): CertificateOn[] {
+  const seconds = new Map(connections.map((one) => [one.pid, one.seconds]));
+  const found = new Map<number, CertificateOn>();
+  for (const line of lines) {
+    const [, pid, rest] = /^cert ([1-9][0-9]{0,9}) (.*)$/.exec(line) ?? [];
+    const [, serial, discordId, username] = KEY_ID.exec(rest ?? "") ?? [];
+    const since = seconds.get(Number(pid));
+    if (serial === undefined || discordId === undefined || username === undefined || since === undefined) continue;
+    found.set(Number(pid), { serial, discordId, username, seconds: since });
+  }
+  return [...found.values()].sort((a, b) => b.seconds - a.seconds);
 }
 
 function linesOf(lines: readonly string[], kind: string): Line[] {

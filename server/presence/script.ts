@@ -6,6 +6,12 @@ export const NO_LOGIN_PROGRAM = 3;
 /** The exit code of a pod with more processes of root, and children of those, than are walked. */
 export const TOO_MANY_PROCESSES = 4;
 export const MOST_PROCESSES = 5_000;
+/**
+ * Where a pod of ours, or one that was set up, writes down which certificate each connection came with: a file per process
+ * id of the connection, with the start time of that process, so that another one with the same id is not taken for it. Root
+ * alone can write there.
+ */
+export const RECORDS = "/run/godfather/connections";
 /** So many lines of each kind are printed: what they may fill together is less than `WALK_BYTES`. */
 const MOST_LINES = 500;
 
@@ -14,6 +20,7 @@ const MOST_LINES = 500;
  *
  *     own <pid>                               a process of the connection that asks
  *     ssh <pid> <seconds> <title>             the process of one SSH connection after its login
+ *     cert <pid> <serial> <key id>            the certificate that connection came with, where the pod wrote it down
  *     member <pid> <seconds> <tty> <account>  a member's `su`
  *     officer <pid> <seconds> <tty> <name>    an officer's shell
  *     end <count>                             at last: how many processes there were
@@ -93,5 +100,9 @@ END {
     rest="$rest $(tr '\\0' '\\n' <"/proc/$pid/environ" 2>/dev/null | sed -n 's/^GODFATHER_USER=//p' | head -n 1 | cut -c1-60)"
   fi
   printf '%s %s %s\\n' "$kind" "$pid" "$rest"
+  [ "$kind" = ssh ] || continue
+  { read -r since serial id <"${RECORDS}/$pid" && read -r line <"/proc/$pid/stat"; } 2>/dev/null || continue
+  set -- \${line##*) }
+  if [ "\${20}" = "$since" ]; then printf 'cert %s %s %s\\n' "$pid" "$serial" "$id"; fi
 done
 `;

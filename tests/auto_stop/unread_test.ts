@@ -7,7 +7,7 @@ import { createRunningPod } from "../support/world.ts";
 import { eventsOf, listNow, storedPod } from "./support.ts";
 
 const FAILED: Presence = { state: "unknown", reason: "The command on the pod failed", isReached: true };
-const NOBODY: Presence = { state: "known", sessions: [], connections: 0, terminals: [] };
+const NOBODY: Presence = { state: "known", sessions: [], connections: 0, certificates: [], terminals: [] };
 
 /** A pod that is stopped when it is idle and answers by SSH. */
 async function watchedPod(world: ClockedWorld): Promise<string> {

@@ -214,6 +214,18 @@ export const ROWS: Readonly<Record<string, Row>> = {
   "PUT /api/compute/:org/pods/:id/files/upload": officer("400 invalid_request", { params: POD }),
   "GET /api/compute/:org/pods/:id/members": officer("200", { params: POD }),
   "GET /api/compute/:org/pods/:id/members/connected": officer("200", { params: POD }),
+  "POST /api/compute/:org/pods/:id/members/:discordId/disconnect": officer("200", {
+    params: { ...POD, discordId: "77777" },
+    body: { block: false },
+    fields: ["block"],
+  }),
+  "GET /api/compute/:org/removals": officer("200"),
+  "GET /api/compute/:org/blocked": officer("200"),
+  "POST /api/compute/:org/blocked": officer("201", {
+    body: { discord_id: "77777" },
+    fields: ["discord_id", "pod_id", "reason"],
+  }),
+  "DELETE /api/compute/:org/blocked/:discordId": officer("400 invalid_request", { params: { discordId: "88888" } }),
   "POST /api/compute/:org/pods/:id/keep": officer("409 conflict", {
     params: POD,
     body: { minutes: 30 },

@@ -103,7 +103,7 @@ Deno.test("an officer revokes a token of the own org once, and none of another o
     assert.equal(cellOf(foreign), "404 token_not_found");
     assert.equal((await world.call("GET", PODS, { token })).status, 200);
     const revoked = await world.call("DELETE", `${TOKENS}/${id}`, { as: "officer" });
-    assert.deepEqual([revoked.status, revoked.json], [200, { revoked: id }]);
+    assert.deepEqual([revoked.status, revoked.json], [200, { revoked: id, removals: [] }]);
     assert.equal(cellOf(await world.call("GET", PODS, { token })), "401 token_invalid");
     assert.equal(cellOf(await world.call("DELETE", `${TOKENS}/${id}`, { as: "officer" })), "404 token_not_found");
     const row = world.db.get<{ actor_id: string; details: string }>(

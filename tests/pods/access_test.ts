@@ -80,21 +80,35 @@ Deno.test("a public pod in an org with a member role is no reason to warn", asyn
   });
 });
 
-Deno.test("taking access away warns of each person who still holds a certificate, until the last one ends", async () => {
+Deno.test("taking access away takes each person's certificates back, once, and says what is left where the pod does not answer", async () => {
   await inWorld({}, async (world) => {
     const id = await createRunningPod(world, { allowed_users: [PEOPLE.exOfficer] });
     await connected(world, id, "member", "exOfficer", "officer", "member");
-    const { warnings } = (await put(world, id, { is_public: false })).json;
-    assert.deepEqual(warnings, [`${PEOPLE.member} holds a certificate for this pod that works until ${UNTIL}.`]);
-    const both = (await put(world, id, { allowed_users: [] })).json.warnings;
-    assert.deepEqual(both.sort(), [
-      `${PEOPLE.member} holds a certificate for this pod that works until ${UNTIL}.`,
-      `${PEOPLE.exOfficer} holds a certificate for this pod that works until ${UNTIL}.`,
+    const first = (await put(world, id, { is_public: false })).json;
+    const [removal, ...others] = first.removals;
+    assert.deepEqual([removal.discord_id, removal.certificates, removal.state, others.length], [
+      PEOPLE.member,
+      2,
+      "open",
+      0,
     ]);
-    world.clock.advance(12 * 3_600_000 - 5_000);
-    assert.equal((await put(world, id, { is_public: false })).json.warnings.length, 2);
-    world.clock.advance(5_000);
-    assert.deepEqual((await put(world, id, { is_public: false })).json.warnings, [], "they have ended");
+    assert.match(removal.left, new RegExp(`A certificate works there until ${UNTIL.replaceAll("+", "\\+")}`));
+    assert.ok(first.warnings[0].startsWith(`${PEOPLE.member}: The pod has not the revocation list`), first.warnings[0]);
+    const again = (await put(world, id, { is_public: false })).json;
+    assert.deepEqual([again.removals, again.warnings], [[], []], "it was taken already");
+    const both = (await put(world, id, { allowed_users: [] })).json.removals;
+    assert.deepEqual(both.map((one: { discord_id: string }) => one.discord_id), [PEOPLE.exOfficer]);
+    const revoked = world.db.all<{ is_admin: number; revoked_at: number | null }>("select * from compute_connections");
+    assert.deepEqual(
+      revoked.map((row) => row.revoked_at === null),
+      [false, false, true, false],
+      "the officer keeps theirs",
+    );
+    const list = (await world.call("GET", `${ORG}/removals`, { as: "officer" })).json.removals;
+    assert.deepEqual(list.map((one: Record<string, unknown>) => [one.discord_id, one.state, one.pod_id]), [
+      [PEOPLE.exOfficer, "open", id],
+      [PEOPLE.member, "open", id],
+    ]);
   });
 });
 

@@ -11,7 +11,14 @@ Deno.test("connected answers 200 with the reason when who is on cannot be known,
       const answer = await world.call("GET", path(id), { as: "officer" });
       assert.equal(answer.status, 200, answer.text);
       const { reason, ...rest } = answer.json;
-      assert.deepEqual(rest, { pod_id: id, state: "unknown", sessions: [], connections: null });
+      assert.deepEqual(rest, {
+        pod_id: id,
+        clock_offset_seconds: null,
+        state: "unknown",
+        sessions: [],
+        connections: null,
+        certificates: [],
+      });
       return reason;
     };
     const fresh: string = (await create(world)).json.pod.id;

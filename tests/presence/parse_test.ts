@@ -29,7 +29,7 @@ Deno.test("parseWalk bounds how much it keeps when a pod prints without end", ()
 });
 
 Deno.test("isSomebodyOn is true for a session and for a bare connection alone", () => {
-  const nobody = { sessions: [], connections: 0, terminals: [] };
+  const nobody = { sessions: [], connections: 0, certificates: [], terminals: [] };
   assert.equal(isSomebodyOn(nobody), false);
   assert.equal(isSomebodyOn({ ...nobody, connections: 1 }), true);
   assert.equal(isSomebodyOn({ ...nobody, sessions: [{ username: "bob", isAdmin: false, seconds: 1 }] }), true);

@@ -33,6 +33,10 @@ export interface Scene {
   login(person: Person): Promise<unknown>;
   /** Starts ssh as a person with their certificate; `flags` as ssh takes them. */
   ssh(person: Person, flags: readonly string[], command?: string): Promise<Ssh>;
+  /** Runs a command with the certificate the person has, to its end. */
+  tryLogin(person: Person, command?: string): Promise<{ code: number; out: string; err: string }>;
+  /** Their next login gets a new certificate. */
+  forget(person: Person): void;
   /** A command as root over the server's own kind of login; its exit code and output. */
   root(command: string): Promise<{ code: number; out: string }>;
 }
@@ -96,6 +100,16 @@ async function sceneIn(world: Scene["world"], folder: string, open: Ssh[]): Prom
     row,
     login,
     ssh: start,
+    forget: (person) => void logins.delete(person),
+    async tryLogin(person, command = "true") {
+      const { key, at } = await login(person);
+      const { code, stdout, stderr } = await new Deno.Command("ssh", {
+        args: [...sshOptions(at, key), `root@${at.host}`, command],
+        stdin: "null",
+      }).output();
+      const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
+      return { code, out: text(stdout), err: text(stderr) };
+    },
     async root(command) {
       const { at, key } = await login("officer");
       const { code, stdout } = await new Deno.Command("ssh", {

@@ -76,7 +76,7 @@ Deno.test("notePresence keeps who was on, since when that is known, and why it i
   inWorld({}, async (world) => {
     await create(world);
     const { id } = stored(world);
-    const nobody = { state: "known" as const, sessions: [], connections: 0, terminals: [] };
+    const nobody = { state: "known" as const, sessions: [], connections: 0, certificates: [], terminals: [] };
     const session = (username: string) => ({ username, isAdmin: false, seconds: 9 });
     const at = (minute: number) => 1_000_000 + minute * MINUTE;
     const noted = (minute: number, presence: Parameters<typeof notePresence>[2]) => {

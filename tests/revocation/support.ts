@@ -53,6 +53,6 @@ export function given(db: Database, orgId: number, serial: bigint | string, ca: 
   insertConnection(db, {
     ...{ orgId, podId: `pod-${orgId}`, runpodId: `rp${orgId}`, discordId: "12345", username: "ann", isAdmin: false },
     ...{ serial: String(serial), keyFingerprint: "SHA256:x", caFingerprint: ca.key.fingerprint },
-    ...{ validAfter: at, validBefore: at + 12 * HOUR, portForwarding: false, address: null },
+    ...{ validAfter: at, validBefore: at + 12 * HOUR, portForwarding: false, address: null, tokenId: null },
   }, at);
 }

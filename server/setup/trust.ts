@@ -1,0 +1,43 @@
+import { createHash } from "node:crypto";
+import type { Database } from "../../db/database.ts";
+import type { Org } from "../../db/stores/organizations.ts";
+import type { LivePod } from "../../db/stores/pods.ts";
+import { currentKey } from "../../db/stores/secrets.ts";
+import { krlOfOrg } from "../revocation/krl_of_org.ts";
+import type { RemoteFile } from "./remote_shell.ts";
+
+export const KRL_FILE = "/etc/ssh/godfather_revoked";
+export const CA_FILE = "/etc/ssh/godfather_user_ca.pub";
+
+/** Whom a pod is to let in at present: what is on it besides its image. */
+export interface Trust {
+  /** The revocation list first: a CA is trusted only where the list is. */
+  readonly files: readonly RemoteFile[];
+  /** Lines that root's `authorized_keys` must have. */
+  readonly backendLines: readonly string[];
+  /** Lines that it must not have any more. */
+  readonly goneLines: readonly string[];
+  /** Changes whenever any of this does. */
+  readonly digest: string;
+}
+
+const sha256 = (bytes: Uint8Array | string): string => createHash("sha256").update(bytes).digest("hex");
+
+/** A file with its digest. */
+export function remoteFile(path: string, mode: number, content: Uint8Array | string): RemoteFile {
+  const bytes = typeof content === "string" ? new TextEncoder().encode(content) : content;
+  return { path, mode, bytes, sha256: sha256(bytes) };
+}
+
+/** What `pod` is to trust at `now`. Null before the org has keys. */
+export function trustOf(db: Database, org: Org, _pod: Pick<LivePod, "id">, now: number): Trust | null {
+  const backend = currentKey(db, org.id, "backend");
+  const ca = currentKey(db, org.id, "user_ca");
+  if (backend === undefined || ca === undefined) return null;
+  const krl = krlOfOrg(db, org, now);
+  const files = [remoteFile(KRL_FILE, 0o644, krl.bytes), remoteFile(CA_FILE, 0o644, `${ca.public_key}\n`)];
+  const backendLines = [backend.public_key];
+  const goneLines: string[] = [];
+  const digest = sha256(JSON.stringify([files.map((file) => file.sha256), backendLines, goneLines]));
+  return { files, backendLines, goneLines, digest };
+}

@@ -1,0 +1,66 @@
+/** Access that ends, on a real sshd with real people on it. */
+import assert from "node:assert/strict";
+import { eventually } from "../demo/pods_support.ts";
+import { ORG } from "../pods/support.ts";
+import { ignoreScene, type Scene, withScene } from "../presence/scene.ts";
+import { PEOPLE } from "../support/world.ts";
+
+const connected = async (scene: Scene) =>
+  (await scene.world.call("GET", `${ORG}/pods/${scene.podId}/members/connected`, { as: "officer" })).json;
+
+const put = (scene: Scene, body: Record<string, unknown>) =>
+  scene.world.call("PUT", `${ORG}/pods/${scene.podId}`, { as: "officer", body });
+
+/** Gets each person in by list, so that one can be taken off it. */
+async function listed(scene: Scene): Promise<void> {
+  const answer = await put(scene, { is_public: false, allowed_users: [PEOPLE.member, PEOPLE.exOfficer] });
+  assert.equal(answer.status, 200, answer.text);
+}
+
+Deno.test({
+  name: "a member with a shell, a tunnel, a multiplexed connection and a process left behind is removed whole, and nobody else",
+  ignore: ignoreScene,
+  fn: () =>
+    withScene(async (scene) => {
+      await listed(scene);
+      const other = await scene.ssh("exOfficer", ["-tt"]);
+      const shell = await scene.ssh("member", ["-tt"]);
+      await scene.ssh("member", ["-N", "-D", "0"]);
+      const socket = await Deno.makeTempDir();
+      try {
+        await scene.ssh("member", ["-M", "-S", `${socket}/mux`], "sleep 500");
+        await shell.type("setsid nohup sleep 501 >/dev/null 2>&1 &\n(trap '' HUP TERM; sleep 502) &\n");
+        await eventually("all of it runs", async () => {
+          const { out } = await scene.root("ps -eo args");
+          return /^sleep 501/m.test(out) && /^sleep 502/m.test(out) && (await connected(scene)).certificates.length === 4;
+        });
+        const before = await connected(scene);
+        assert.deepEqual(
+          before.certificates.map((one: { username: string }) => one.username).toSorted(),
+          ["exofficer", "member", "member", "member"],
+        );
+        const answer = await put(scene, { allowed_users: [PEOPLE.exOfficer] });
+        const [removal] = answer.json.removals;
+        assert.deepEqual([answer.json.removals.length, removal.state, removal.left], [1, "done", null], answer.text);
+        assert.match(removal.report, /^Their certificates are refused on the pod\. 3 SSH connections and \d+ processes of theirs/);
+        const after = await connected(scene);
+        assert.deepEqual(
+          [after.sessions.map((one: { username: string }) => one.username), after.connections],
+          [["exofficer"], 1],
+        );
+        const { out } = await scene.root("ps -eo user:30,args");
+        assert.doesNotMatch(out, /godfather_member|sleep 50[012]/);
+        const refused = await scene.tryLogin("member");
+        assert.equal(refused.code, 255);
+        assert.match(refused.err, /Permission denied/);
+        await other.type("echo still-$((40 + 2))\n");
+        await eventually("the other one goes on", () => Promise.resolve(other.printed().includes("still-42")));
+        // Let in again, with a new certificate.
+        await put(scene, { allowed_users: [PEOPLE.exOfficer, PEOPLE.member] });
+        await scene.forget("member");
+        assert.deepEqual((await scene.tryLogin("member", "echo back")).out, "back\n");
+      } finally {
+        await Deno.remove(socket, { recursive: true });
+      }
+    }),
+});
