@@ -18,7 +18,7 @@ esac
 
 # Flags that only newer versions of Deno know.
 help="$("$deno" compile --help 2>&1)"
-flags=(--allow-all --no-check)
+flags=(--allow-all --no-check --include pod-image/rootfs)
 for flag in --no-code-cache --exclude-unused-npm; do
   if grep -q -- "$flag" <<<"$help"; then flags+=("$flag"); fi
 done

@@ -43,7 +43,7 @@ export async function preparePodFolder(
   await removeTree(paths.image);
   await Deno.mkdir(base, { recursive: true, mode: 0o700 });
   for (const path of [paths.image, paths.volume, paths.root]) await Deno.mkdir(path, { recursive: true });
-  await writeImage(paths.image, imageFiles(flavour, pod.id, port));
+  await writeImage(paths.image, await imageFiles(flavour, pod.id, port));
   const pairs = Object.entries(podEnvironment(pod)).map(([name, value]) => `${name}=${value}\0`);
   await Deno.writeTextFile(paths.environment, pairs.join(""), { mode: 0o600 });
   await Deno.writeTextFile(paths.supervise, SUPERVISE);

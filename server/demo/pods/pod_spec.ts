@@ -4,6 +4,8 @@ import type { PodSpec } from "./host.ts";
 
 const POD_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$/;
 const ENV_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
+/** Nothing delivers the list of revoked certificates to a pod yet, so pods of our image trust the CA from the start. */
+const TRUST_AT_START = { GODFATHER_TRUST_CA_AT_START: "true" };
 const DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 /** The id becomes a folder's name and a host name. Throws an Error otherwise. */
@@ -14,7 +16,13 @@ export function checkPodId(id: string): void {
 /** The environment of process 1, with what the platform itself sets. Throws an Error on a name or value that no
  * process can carry; the value is not shown. */
 export function podEnvironment(pod: PodSpec): Record<string, string> {
-  const env: Record<string, string> = { PATH: DEFAULT_PATH, HOME: "/root", HOSTNAME: pod.id, ...pod.env };
+  const env: Record<string, string> = {
+    PATH: DEFAULT_PATH,
+    HOME: "/root",
+    HOSTNAME: pod.id,
+    ...TRUST_AT_START,
+    ...pod.env,
+  };
   env["RUNPOD_POD_ID"] = pod.id;
   for (const [name, value] of Object.entries(env)) {
     if (!ENV_NAME.test(name)) throw new Error(`An environment name is letters, digits and underscores: ${shown(name)}`);
