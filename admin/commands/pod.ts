@@ -59,6 +59,8 @@ export function describePod(pod: PodView): string {
     ["Created", shortTime(pod.created_at)],
     ["Started", shortTime(pod.started_at)],
     ["Up since", shortTime(pod.up_since)],
+    ["Set up", setupText(pod)],
+    ["Clock", clockText(pod.clock_offset_seconds)],
     ["Why", pod.status_why],
     ["Next session", pod.next_session === null ? null : nextSession(pod.next_session)],
     ["Stops", pod.stops_at === null ? null : `${shortTime(pod.stops_at)} ${pod.stops_why ?? ""}`.trim()],
@@ -69,6 +71,27 @@ export function describePod(pod: PodView): string {
     ["This month", `${usdText(pod.cost_this_month)} USD`],
     ["Trouble", pod.trouble === null ? null : `${pod.trouble.what} ${pod.trouble.todo}`],
   ]);
+}
+
+function setupText({ setup, setup_reason: reason }: PodView): string | null {
+  switch (setup) {
+    case "image":
+      return "yes, its image keeps the rules";
+    case "pushed":
+      return "yes, by the server";
+    case "refused":
+      return `no: ${plain(reason ?? "")}. Certificates that are taken back work there until they end.`;
+    case "behind":
+      return `not up to date, because ${plain(reason ?? "")}`;
+    case null:
+      return null;
+  }
+}
+
+/** Half a minute is nothing that anybody notices. */
+function clockText(offset: number | null): string | null {
+  if (offset === null || Math.abs(offset) < 30) return null;
+  return `${Math.round(Math.abs(offset) / 60 * 10) / 10} minutes ${offset < 0 ? "behind" : "ahead"}`;
 }
 
 const ruleText = (rule: number | null, unit: string) =>

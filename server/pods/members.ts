@@ -47,6 +47,7 @@ export async function podMembers(deps: PodDeps, org: Org, runpodId: string) {
       created_at: isoTime(row.created_at),
       serial: row.serial,
       valid_before: isoTime(row.valid_before),
+      revoked_at: row.revoked_at === null ? null : isoTime(row.revoked_at),
     })),
   };
 }

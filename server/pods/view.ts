@@ -5,6 +5,7 @@ import { standingReader } from "../auto_stop/load.ts";
 import type { Standing } from "../auto_stop/planned.ts";
 import { keptUntil } from "../auto_stop/rules.ts";
 import { isoTime } from "../clock.ts";
+import { clockOffsetOf } from "../presence/clock_offset.ts";
 import { type Planned, plannedOf } from "../schedule/planned.ts";
 import type { MonthCosts } from "../spend/month_costs.ts";
 import { type Trouble, TROUBLES } from "./trouble.ts";
@@ -28,6 +29,14 @@ export interface PodView extends Standing {
   readonly unreachable_reason: string | null;
   /** Whether members get port forwarding on this pod in this start. */
   readonly port_forwarding: boolean | null;
+  /**
+   * Whether it keeps the rules about who comes in, in this start: `image` and `pushed` do; `refused` for `setup_reason`,
+   * `behind` while the present revocation list or keys could not be brought to it. Null while it is not known.
+   */
+  readonly setup: "image" | "pushed" | "refused" | "behind" | null;
+  readonly setup_reason: string | null;
+  /** How far its clock is ahead of the server's. */
+  readonly clock_offset_seconds: number | null;
   /** False when a stop loses every file. */
   readonly keeps_files: boolean;
   readonly started_at: string | null;
@@ -115,6 +124,7 @@ function stateOf(
     reachable: thisStart === null ? null : reached ? true : pod.unreachable_reason === null ? null : false,
     unreachable_reason: thisStart === null ? null : pod.unreachable_reason,
     port_forwarding: thisStart !== null && pod.forwarding_start === thisStart ? pod.forwarding === "refused" : null,
+    ...setupView(pod),
     keeps_files: pod.keeps_files === 1,
     started_at: timeOrNull(pod.started_at),
     auto_stop_after_minutes: pod.auto_stop_after_minutes,
@@ -124,6 +134,18 @@ function stateOf(
     status_why: pod.status_why,
     status_since: timeOrNull(pod.status_since),
     trouble: troubleView(pod),
+  };
+}
+
+function setupView(pod: LivePod): Pick<PodView, "setup" | "setup_reason" | "clock_offset_seconds"> {
+  if (pod.status !== "RUNNING" || pod.setup_start === null || pod.setup_start !== pod.start_key) {
+    return { setup: null, setup_reason: null, clock_offset_seconds: null };
+  }
+  const behind = pod.setup_state !== "refused" && pod.trust_error !== null;
+  return {
+    setup: behind ? "behind" : pod.setup_state,
+    setup_reason: behind ? pod.trust_error : pod.setup_reason,
+    clock_offset_seconds: clockOffsetOf(pod),
   };
 }
 

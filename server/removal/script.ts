@@ -1,4 +1,5 @@
 import { RECORDS } from "../presence/script.ts";
+import { WORK } from "../setup/look.ts";
 import { PREAMBLE } from "../setup/remote_shell.ts";
 
 /** Whose access ends on a pod. */
@@ -35,6 +36,11 @@ if [ -n "$whole" ]; then uid=$(id -u "$account" 2>/dev/null) || uid=; fi
 case $uid in '' | *[!0-9]*) uid= ;; esac
 if [ -n "$uid" ] && [ "$uid" -lt 1000 ]; then uid=; fi
 
+lent=
+if [ -n "$uid" ]; then
+  lent=$(awk -F: -v name="$account" '$1 == name && $2 >= 65536 { print $2, $2 + $3 - 1; exit }' /etc/subuid 2>/dev/null)
+fi
+
 started() {
   { read -r line <"/proc/$1/stat"; } 2>/dev/null || return 1
   set -- \${line##*) }
@@ -68,6 +74,21 @@ connections() {
     fi
     echo "$pid"
   done
+  strays
+}
+# Connections without a session from before the server set this pod up: nobody knows whose they are, and a session could
+# still be opened on them.
+strays() {
+  [ -f ${WORK}/confirmed ] || return 0
+  age=$(($(date +%s) - $(stat -c %Y ${WORK}/confirmed)))
+  own=" $(at=$$; while [ "\${at:-0}" -gt 1 ]; do printf '%s ' "$at"
+    at=$(sed -n 's/^PPid:[[:space:]]*//p' "/proc/$at/status" 2>/dev/null); done)"
+  COLUMNS=300 ps -e -o pid=,ppid=,ruid=,etimes=,args= | awk -v age="$age" -v own="$own" '
+    { busy[$2] = 1; args = $0; sub(/^ *[0-9]+ +[0-9]+ +[0-9]+ +[0-9]+ +/, "", args) }
+    $3 == 0 && $4 > age && args ~ /^sshd(-session)?: [^ ]+$/ && args !~ /: \[/ { found[$1] = 1 }
+    END { for (pid in found) if (!(pid in busy) && !index(own, " " pid " ")) print pid }' | while read -r pid; do
+    [ -f "${RECORDS}/$pid" ] || echo "$pid"
+  done
 }
 below() {
   ps -e -o pid=,ppid= | awk -v top="$1" '
@@ -81,11 +102,13 @@ below() {
       }
     }'
 }
+# Those of the account, and of the ids it may have been given for user namespaces.
 processes() {
   [ -n "$uid" ] || return 0
-  grep -HE '^(State|Uid):' /proc/[0-9]*/status 2>/dev/null | awk -v uid="$uid" '
+  grep -HE '^(State|Uid):' /proc/[0-9]*/status 2>/dev/null | awk -v uid="$uid" -v first="\${lent%% *}" -v last="\${lent##* }" '
+    function theirs(id) { return id == uid || first != "" && id >= first + 0 && id <= last + 0 }
     /:State:/ { dead = ($2 == "Z" || $2 == "X") }
-    /:Uid:/ { if (!dead && ($2 == uid || $3 == uid || $4 == uid)) { split($1, path, "/"); print path[3] } }'
+    /:Uid:/ { if (!dead && (theirs($2) || theirs($3) || theirs($4))) { split($1, path, "/"); print path[3] } }'
 }
 
 if [ -n "$uid" ]; then

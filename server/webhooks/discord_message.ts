@@ -59,6 +59,8 @@ function titleOf({ kind, subject, details }: Notice): string {
       return "The balance of the RunPod account is low";
     case "settings.changed":
       return "Settings were changed";
+    case "access.ended":
+      return `${pod}: somebody's access has ended`;
     case "server.paused":
       return "The server has paused its schedule";
     case "test":

@@ -20,7 +20,15 @@ Deno.test({
       }
       const listing = await ssh(address, org.backend, { command: "ls -A / /root /home /tmp /usr/local/bin" });
       const system = "bin dev etc home lib lib32 lib64 libx32 media mnt opt proc root run sbin srv tmp usr var";
-      const allowed = new Set([...system.split(" "), "start.sh", "workspace", ".ssh", "godfather-login", ""]);
+      const allowed = new Set([
+        ...system.split(" "),
+        "start.sh",
+        "workspace",
+        ".ssh",
+        "godfather-login",
+        "godfather-jupyter",
+        "",
+      ]);
       const names = listing.out.split("\n").filter((line) => !line.endsWith(":"));
       assert.ok(names.includes("workspace"));
       assert.deepEqual(names.filter((name) => !allowed.has(name)), []);

@@ -92,6 +92,8 @@ export async function makeOrg(folder: string): Promise<Org> {
       GODFATHER_SSH_PUBLIC_KEY: (await Deno.readTextFile(`${backend}.pub`)).trim(),
       GODFATHER_SSH_CA_PUBLIC_KEY: (await Deno.readTextFile(`${ca}.pub`)).trim(),
       GODFATHER_SETUP: "true",
+      // There is no server here that could deliver the revocation list.
+      GODFATHER_TRUST_CA_AT_START: "true",
     },
   };
 }

@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import type { LivePod } from "../../db/stores/pods.ts";
-import { createSshdHost } from "../../server/demo/pods/sshd_host.ts";
+import { createSshdHost, type SshdHostOptions } from "../../server/demo/pods/sshd_host.ts";
 import { silentLog } from "../../server/log.ts";
 import { eventually, sshOptions, withFolder, withHost } from "../demo/pods_support.ts";
 import { ORG } from "../pods/support.ts";
@@ -46,9 +46,13 @@ function movedClock(): TestClock {
   return { now: () => Date.now() + ahead, advance: (ms) => void (ahead += ms) };
 }
 
-export async function withScene(use: (scene: Scene) => Promise<void>): Promise<void> {
+/** `options`: of the pods' sshd, such as their flavour or port. */
+export async function withScene(
+  use: (scene: Scene) => Promise<void>,
+  options: Partial<SshdHostOptions> = {},
+): Promise<void> {
   await withFolder(async (folder) => {
-    const host = createSshdHost({ folder: join(folder, "pods"), flavour: "orgpods", log: silentLog });
+    const host = createSshdHost({ folder: join(folder, "pods"), flavour: "orgpods", log: silentLog, ...options });
     await withHost(host, async () => {
       const world = Object.assign(await createWorld({ clock: movedClock(), podHost: host }));
       const open: Ssh[] = [];
@@ -70,9 +74,10 @@ async function sceneIn(world: Scene["world"], folder: string, open: Ssh[]): Prom
     await world.call("GET", `${ORG}/pods`, { as: "officer" });
     return row().host !== null;
   });
+  let keys = 0;
   const logins = new Map<Person, ReturnType<typeof newLogin>>();
   const newLogin = async (person: Person) => {
-    const key = await newKey(folder, person);
+    const key = await newKey(folder, `${person}-${++keys}`);
     const body = { public_key: await publicLineOf(key) };
     const answer = await world.call("POST", `${ORG}/me/pods/${podId}/connect`, { as: person, body });
     assert.equal(answer.status, 200, answer.text);

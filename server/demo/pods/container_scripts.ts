@@ -21,8 +21,8 @@ wait -n || true
 /**
  * Process 1 of the inner namespaces: builds the pod's root file system, moves into it, lets go of the machine's own and
  * becomes DROP_PRIVILEGES in a user namespace of its own (root of the pod owns nothing of the kernel then: no mounts,
- * devices, settings, key rings). `/usr` is the machine's with the image's files in it, read-only and without `/usr/local`;
- * everything else is new.
+ * devices, settings, key rings). `/usr` is the machine's with the image's files in it, read-only but for
+ * `/usr/lib/godfather` and without `/usr/local`; everything else is new.
  *
  * Arguments: the folder of the image's files, the file with the environment (NAME=value, each ended by NUL), the
  * volume, an empty folder to build in, the host name, the file of DROP_PRIVILEGES.
@@ -56,7 +56,11 @@ for folder in bin sbin lib lib32 lib64 libx32; do
   fi
 done
 # The image's own files lie over the machine's; the folder is entered because its name could hold a colon.
+mkdir -p "$image/usr/lib/godfather"
 (cd "$image" && mount -t overlay -o ro,nosuid,nodev,lowerdir=usr:/usr pod-usr "$root/usr")
+# As on a real disk, what the server brings can be written here.
+mount -t tmpfs -o mode=755,nosuid,nodev,size=1m pod-programs usr/lib/godfather
+cp -R --preserve=mode "$image/usr/lib/godfather/." usr/lib/godfather
 mount -t tmpfs -o mode=755,nosuid,nodev,size=256m pod-local usr/local
 mkdir -p usr/local/bin usr/local/sbin usr/local/lib usr/local/share usr/local/etc usr/local/include
 mount -t tmpfs -o mode=755,nosuid,nodev,size=64m pod-run run

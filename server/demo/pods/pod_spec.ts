@@ -4,8 +4,6 @@ import type { PodSpec } from "./host.ts";
 
 const POD_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$/;
 const ENV_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
-/** Nothing delivers the list of revoked certificates to a pod yet, so pods of our image trust the CA from the start. */
-const TRUST_AT_START = { GODFATHER_TRUST_CA_AT_START: "true" };
 const DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 /** The id becomes a folder's name and a host name. Throws an Error otherwise. */
@@ -20,7 +18,6 @@ export function podEnvironment(pod: PodSpec): Record<string, string> {
     PATH: DEFAULT_PATH,
     HOME: "/root",
     HOSTNAME: pod.id,
-    ...TRUST_AT_START,
     ...pod.env,
   };
   env["RUNPOD_POD_ID"] = pod.id;
