@@ -11,19 +11,19 @@ export interface KeyLine {
 }
 
 /**
- * Splits "<type> <base64>[ <comment>]", the line of a .pub file. Blank space and line ends around the line are dropped;
- * within it the parts are separated by exactly one space. `max` is in characters. Throws a FormatError.
+ * Splits "<type> <base64>[ <comment>]", the line of a .pub file. Spaces, tabs and line ends around the line are
+ * dropped, and no other blank characters, which OpenSSH would take for a part of the line; within it the parts are separated by exactly one space. `max` is in characters. Throws a FormatError.
  */
 export function splitKeyLine(text: string, max: number): KeyLine {
   ensure(!/^\s*(?:-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----|PuTTY-User-Key-File)/.test(text), "it is a private key");
   ensure(text.length <= max, `it is longer than ${max} characters`);
-  const line = text.trim();
+  const line = text.replace(/^(?:[ \t]|\r?\n)+|[ \t\r\n]+$/g, "");
   ensure(line !== "", "it is empty");
   ensure(!line.startsWith("----"), "it is not in OpenSSH's format of one line");
   ensure(!/[\r\n]/.test(line), "it has more than one line");
   const [type = "", base64 = "", ...rest] = line.split(" ");
   const comment = rest.join(" ");
-  ensure(base64 !== "" || rest.length > 0, "there is no base64 after its type");
+  ensure(base64 !== "" || rest.length > 0 || type.includes("\t"), "there is no base64 after its type");
   const singleSpaces = base64 !== "" && !comment.startsWith(" ") && rest[0] !== "" && !/\t/.test(type + base64);
   ensure(singleSpaces, "its parts are not separated by single spaces");
   checkComment(comment);

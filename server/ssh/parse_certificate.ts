@@ -18,6 +18,15 @@ const MAX_LINE = 32_768;
 const CA_TYPE = "ssh-ed25519";
 const USER = 1;
 
+/** Options that have no value, or sshd refuses the certificate (PROTOCOL.certkeys). */
+const FLAGS: ReadonlySet<string> = new Set([
+  ...["no-touch-required", "permit-X11-forwarding", "permit-agent-forwarding", "permit-port-forwarding"],
+  ...["permit-pty", "permit-user-rc"],
+]);
+const CRITICAL_FLAGS: ReadonlySet<string> = new Set(["verify-required"]);
+/** Critical options that must have one. */
+const VALUED: ReadonlySet<string> = new Set(["force-command", "source-address"]);
+
 /** Options by name, in ASCII order; the value of a flag is empty. */
 export type Options = ReadonlyMap<string, string>;
 
@@ -139,7 +148,7 @@ function readPrincipals(bytes: Uint8Array): string[] {
 }
 
 /** Pairs of name and data; data is empty for a flag, else one string inside a string. */
-function readOptions(bytes: Uint8Array, what: string): Options {
+function readOptions(bytes: Uint8Array, what: "critical option" | "extension"): Options {
   const reader = new Reader(bytes);
   const options = new Map<string, string>();
   let last = "";
@@ -149,16 +158,20 @@ function readOptions(bytes: Uint8Array, what: string): Options {
     ensure(!options.has(name), `one ${what} is there twice`);
     ensure(name > last, `its ${what}s are not in ASCII order`);
     last = name;
-    options.set(name, readOptionValue(reader.string(), what));
+    const value = readOptionValue(reader.string(), what);
+    const isCritical = what === "critical option";
+    ensure(value === "" || !(isCritical ? CRITICAL_FLAGS : FLAGS).has(name), `one ${what} that is a flag has a value`);
+    ensure(value !== "" || !isCritical || !VALUED.has(name), `one ${what} that needs a value has none`);
+    options.set(name, value);
   }
   return options;
 }
 
 function readOptionValue(data: Uint8Array, what: string): string {
   if (data.length === 0) return "";
-  const reader = new Reader(data);
-  const value = reader.text(`the value of one ${what}`);
-  ensure(reader.atEnd, `there are bytes after the value of one ${what}`);
+  const isString = data.length >= 4 && new Reader(data).u32() === data.length - 4;
+  ensure(isString, `the value of one ${what} is not one string`);
+  const value = new Reader(data).text(`the value of one ${what}`);
   ensure(value !== "", `the value of one ${what} is empty`);
   return value;
 }

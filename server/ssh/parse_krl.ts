@@ -7,8 +7,8 @@ import { fingerprint } from "./public_key.ts";
 import { includesSerial, isSerialRange, mergedRanges, type SerialRange } from "./serial_ranges.ts";
 import { Reader, sameBytes, Writer } from "./wire.ts";
 
-/** Most single serials and stretches of a list: an org revokes a few thousand in its worst week. */
-const MAX_RANGES = 1_000_000;
+/** Most things that a list names, a stretch of serials as one: an org revokes a few thousand in its worst week. */
+const MAX_ENTRIES = 1_000_000;
 
 /** A key revocation list as it was read. */
 export interface Krl {
@@ -50,15 +50,15 @@ export function readKrl(bytes: Uint8Array): Krl {
   ensure(reader.string().length === 0, "its reserved field is not empty");
   const comment = reader.text("its comment");
   const certificates = new Map<string, Certificates>();
-  const room = { ranges: MAX_RANGES };
+  const room: Room = { entries: MAX_ENTRIES };
   const found = { keys: [] as Uint8Array[], sha256: [] as Uint8Array[], sha1: [] as Uint8Array[] };
   while (!reader.atEnd) {
     const type = reader.raw(1)[0];
     const content = new Reader(reader.string());
     if (type === SECTION.certificates) readCertificates(content, certificates, room);
-    else if (type === SECTION.keys) readStrings(content, found.keys);
-    else if (type === SECTION.sha256) readStrings(content, found.sha256, 32);
-    else if (type === SECTION.sha1) readStrings(content, found.sha1, 20);
+    else if (type === SECTION.keys) readStrings(content, found.keys, room);
+    else if (type === SECTION.sha256) readStrings(content, found.sha256, room, 32);
+    else if (type === SECTION.sha1) readStrings(content, found.sha1, room, 20);
     else ensure(false, `it has a section of type ${type}, which is not read`);
   }
   return {
@@ -88,9 +88,13 @@ export function revokesCertificate(krl: Krl, certificate: ParsedCertificate): bo
   return of.keyIds.includes(certificate.keyId) || includesSerial(of.serials, certificate.serial);
 }
 
-/** Ranges that may still be read: one bit of a hostile bitmap would otherwise cost a hundred bytes of memory. */
+/** What may still be named: one bit of a hostile bitmap, or four bytes of a list, cost a hundred bytes of memory. */
 interface Room {
-  ranges: number;
+  entries: number;
+}
+
+function takeRoom(room: Room): void {
+  ensure(room.entries-- > 0, `it names over ${MAX_ENTRIES} things`);
 }
 
 interface Certificates {
@@ -113,7 +117,7 @@ function readCertificates(reader: Reader, known: Map<string, Certificates>, room
     if (type === PART.list) readList(content, of);
     else if (type === PART.range) readRange(content, of);
     else if (type === PART.bitmap) readBitmap(content, of);
-    else if (type === PART.keyIds) { while (!content.atEnd) of.keyIds.push(content.text("a key id")); }
+    else if (type === PART.keyIds) readKeyIds(content, of);
     else ensure(false, `it has certificates of type ${type}, which is not read`);
   }
 }
@@ -155,14 +159,22 @@ function readBitmap(reader: Reader, of: Certificates): void {
   }
 }
 
+function readKeyIds(reader: Reader, { room, keyIds }: Certificates): void {
+  while (!reader.atEnd) {
+    takeRoom(room);
+    keyIds.push(reader.text("a key id"));
+  }
+}
+
 function add({ room, serials }: Certificates, range: SerialRange): void {
-  ensure(room.ranges-- > 0, `it names over ${MAX_RANGES} serials`);
+  takeRoom(room);
   ensure(isSerialRange(range), "a serial is 0 or above 2^64-1, or a range ends before it begins");
   serials.push(range);
 }
 
-function readStrings(reader: Reader, values: Uint8Array[], length?: number): void {
+function readStrings(reader: Reader, values: Uint8Array[], room: Room, length?: number): void {
   while (!reader.atEnd) {
+    takeRoom(room);
     const value = reader.string();
     ensure(length === undefined || value.length === length, `a fingerprint is not ${length} bytes`);
     values.push(value);

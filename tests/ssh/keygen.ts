@@ -18,6 +18,8 @@ export async function withDir(use: (dir: string) => void | Promise<void>): Promi
 
 export interface Ran {
   readonly ok: boolean;
+  /** 255 when ssh-keygen gave up in the middle. */
+  readonly code: number;
   readonly stdout: string;
   readonly stderr: string;
 }
@@ -25,9 +27,9 @@ export interface Ran {
 /** Runs ssh-keygen with times in UTC and waits for it. */
 export function keygen(...args: string[]): Ran {
   const command = new Deno.Command("ssh-keygen", { args, env: { TZ: "UTC", LC_ALL: "C" }, stdin: "null" });
-  const { success, stdout, stderr } = command.outputSync();
+  const { success, code, stdout, stderr } = command.outputSync();
   const decoder = new TextDecoder();
-  return { ok: success, stdout: decoder.decode(stdout), stderr: decoder.decode(stderr) };
+  return { ok: success, code, stdout: decoder.decode(stdout), stderr: decoder.decode(stderr) };
 }
 
 /** What ssh-keygen says of one text in a file: `-l` for keys, `-L` for certificates. */

@@ -13,6 +13,8 @@ import { generateKeyPair, publicLine } from "../../server/ssh/private_key.ts";
 import { parsePublicKey } from "../../server/ssh/public_key.ts";
 import { signerOf } from "../../server/ssh/signer.ts";
 import { fromBase64 } from "../../server/ssh/wire.ts";
+import { join, strings } from "./fuzz/bytes.ts";
+import { krlHead, krlSection } from "./fuzz/make_krls.ts";
 import { mutated, rows, seeded } from "./keygen.ts";
 import { ca, certificateOf, keys, krlOf, krlSpec } from "./krl_support.ts";
 
@@ -223,7 +225,7 @@ Deno.test("parseKrl names a reason or agrees with itself for lists with random f
   assert.ok(read > 300, `${read} were still lists`);
 });
 
-Deno.test("parseKrl refuses a list of more serials than any org revokes, before it fills the memory", () => {
+Deno.test("parseKrl refuses a list of more things than any org revokes, before it fills the memory", () => {
   // A bitmap of every other bit holds 8192 ranges in 2 KB.
   const serials = Array.from({ length: 8_192 }, (_, n) => 1n + 2n * BigInt(n));
   const one = krlOf(...serials);
@@ -231,5 +233,11 @@ Deno.test("parseKrl refuses a list of more serials than any org revokes, before 
   const copies = new Uint8Array(head + 130 * (one.length - head));
   copies.set(one.subarray(0, head));
   for (let copy = 0; copy < 130; copy++) copies.set(one.subarray(head), head + copy * (one.length - head));
-  assert.match(thrown(() => parseKrl(copies)).message, /it names over 1000000 serials$/);
+  assert.match(thrown(() => parseKrl(copies)).message, /it names over 1000000 things$/);
+  const nothings = new Uint8Array(4 * 1_000_001);
+  const keyIds = krlSection(1, strings(ca.blob, ""), krlSection(0x23, nothings));
+  for (const section of [krlSection(2, nothings), keyIds]) {
+    const list = join(krlHead(), section);
+    assert.match(thrown(() => parseKrl(list)).message, /it names over 1000000 things$/);
+  }
 });
