@@ -1,8 +1,8 @@
 import { type DataDir, dataDirAt, requireDataDir, tryLock } from "../../server/data_dir.ts";
 import { AppError, shown } from "../../server/errors.ts";
 import type { Connection } from "./connection.ts";
+import { ANSWER_MS, type NoAnswer, nodeFetch } from "./node_fetch.ts";
 import { Refusal } from "./refusal.ts";
-import { ANSWER_MS, type NoAnswer, unixFetch } from "./unix_fetch.ts";
 
 export interface LocalTarget {
   readonly dataDir: string;
@@ -82,6 +82,6 @@ function overSocket(path: string): Connection {
     const what = isLate ? `did not answer within ${ANSWER_MS / 1000} s` : "went away before it answered";
     return new Refusal(`The server ${what}; whether the request was carried out is not known`, 6);
   };
-  const fetch = unixFetch(path, { asError });
+  const fetch = nodeFetch({ socketPath: path }, { asError });
   return { baseUrl: BASE_URL, isOperator: true, fetch, close: () => Promise.resolve() };
 }

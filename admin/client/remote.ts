@@ -2,9 +2,9 @@ import { isLoopbackHost } from "../../server/config.ts";
 import { AppError, shown } from "../../server/errors.ts";
 import { VERSION } from "../../server/version.ts";
 import type { Connection } from "./connection.ts";
+import { ANSWER_MS, isStreamed, type NoAnswer, nodeFetch } from "./node_fetch.ts";
 import { createPatience, receivedBody, sentBody } from "./patience.ts";
 import { Refusal } from "./refusal.ts";
-import { ANSWER_MS } from "./unix_fetch.ts";
 
 export interface RemoteTarget {
   /** The server's public address. */
@@ -13,6 +13,8 @@ export interface RemoteTarget {
   readonly token: string;
   /** The longest wait for an answer or for its next bytes. */
   readonly answerMs?: number;
+  /** The environment names a proxy, which only the runtime's own fetch knows how to use. */
+  readonly isProxied?: boolean;
 }
 
 /**
@@ -28,11 +30,7 @@ export function connectRemote(target: RemoteTarget): Connection {
       const headers = new Headers(request.headers);
       headers.set("authorization", `Bearer ${target.token}`);
       headers.set("user-agent", `orgpods/${VERSION}`);
-      const answer = await send(
-        new Request(request, { headers, redirect: "manual" }),
-        origin,
-        target.answerMs ?? ANSWER_MS,
-      );
+      const answer = await send(new Request(request, { headers, redirect: "manual" }), origin, target);
       if (answer.status >= 300 && answer.status < 400) {
         await answer.body?.cancel();
         throw new Refusal(`${origin} answers with a redirect: name the server's own address with --server`, 6);
@@ -44,21 +42,27 @@ export function connectRemote(target: RemoteTarget): Connection {
 }
 
 /** Bodies are streamed both ways; only a stretch of time in which nothing moves is limited. */
-async function send(request: Request, origin: string, answerMs: number): Promise<Response> {
+async function send(
+  request: Request,
+  origin: string,
+  { answerMs = ANSWER_MS, isProxied = false }: RemoteTarget,
+): Promise<Response> {
+  const late = () =>
+    new Refusal(`${origin} did not answer within ${answerMs / 1000} s; what came of the request is not known`, 6);
+  const unreachable = (error: Error) => new Refusal(`${origin} cannot be reached: ${reasonOf(error)}`, 6);
+  const cut = () => new Refusal(`${origin} went away before its answer was complete`, 6);
+  if (isStreamed(request) && !isProxied) {
+    const asError = ({ isLate, hasBegun, cause }: NoAnswer) =>
+      isLate ? late() : hasBegun ? cut() : unreachable(cause instanceof Error ? cause : new Error(String(cause)));
+    return await nodeFetch("address", { answerMs, asError })(request);
+  }
   const stop = new AbortController();
   const untilAnswer = createPatience(answerMs, () => stop.abort());
   const untilPart = createPatience(answerMs, () => stop.abort());
-  const explain = (error: unknown): unknown => {
-    if (untilAnswer.isOver || untilPart.isOver) {
-      return new Refusal(
-        `${origin} did not answer within ${answerMs / 1000} s; what came of the request is not known`,
-        6,
-      );
-    }
-    return error instanceof TypeError ? new Refusal(`${origin} cannot be reached: ${reasonOf(error)}`, 6) : error;
+  const explain = (error: unknown, asRefusal: (error: TypeError) => Refusal): unknown => {
+    if (untilAnswer.isOver || untilPart.isOver) return late();
+    return error instanceof TypeError ? asRefusal(error) : error;
   };
-  const explainCut = (error: unknown): unknown =>
-    error instanceof TypeError ? new Refusal(`${origin} went away before its answer was complete`, 6) : explain(error);
   const { body } = request;
   untilAnswer.start();
   try {
@@ -66,16 +70,16 @@ async function send(request: Request, origin: string, answerMs: number): Promise
     const answer = await fetch(new Request(request, init), { signal: stop.signal });
     untilAnswer.end();
     if (answer.body === null) return answer;
-    const received = receivedBody(answer.body, untilPart, { explain: explainCut, onEnd: () => {} });
+    const received = receivedBody(answer.body, untilPart, { explain: (error) => explain(error, cut), onEnd: () => {} });
     return new Response(received, { status: answer.status, headers: answer.headers });
   } catch (error) {
     untilAnswer.end();
-    throw explain(error);
+    throw explain(error, unreachable);
   }
 }
 
 /** What the system says of a failed connection, such as `tcp connect error: Connection refused`. */
-function reasonOf(error: TypeError): string {
+function reasonOf(error: Error): string {
   const { message } = error.cause instanceof Error ? error.cause : error;
   return message.replace(/^.*client error \(\w+\): /s, "").replace(/ \(os error \d+\).*$/s, "");
 }

@@ -29,10 +29,14 @@ export function pathPart(word: string, what: string): string {
   return word;
 }
 
+/** Variables by which the runtime's fetch finds a proxy for https. */
+const PROXIES = ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"];
+
 function targetOf(shell: Shell): Target {
   const { dataDir, envFile, server, tokenFile, allowTestUpstreams } = shell.options;
   if (server !== undefined) {
-    return { kind: "remote", url: server, token: officerToken(tokenFile, shell.env("ORGPODS_TOKEN")) };
+    const token = officerToken(tokenFile, shell.env("ORGPODS_TOKEN"));
+    return { kind: "remote", url: server, token, isProxied: PROXIES.some((name) => shell.env(name)) };
   }
   return {
     kind: "local",

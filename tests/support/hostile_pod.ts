@@ -11,7 +11,7 @@ const ENDLESS = 64 * 1024 * 1024;
 const pathIn = ({ body }: Request) => body.subarray(4, 4 + body.readUInt32BE(0));
 
 /** Every path is a folder of root, or a regular file of `size` bytes when its last name begins with `f`. */
-function honest(request: Request, size: number): void {
+export function honest(request: Request, size: number): void {
   const { type, id, reply } = request;
   if (type === LSTAT || type === TYPE.stat) {
     const isFile = /\/f[^/]*$/.test(pathIn(request).toString());

@@ -1,5 +1,6 @@
 import { Buffer } from "node:buffer";
-import { type ClientRequest, type IncomingMessage, request as nodeRequest } from "node:http";
+import { type ClientRequest, type IncomingMessage, request as httpRequest } from "node:http";
+import { request as httpsRequest } from "node:https";
 import { createPatience, receivedBody } from "./patience.ts";
 
 /** The longest wait for an answer or for its next bytes: a create may take 40 s, the checks of an org a minute. */
@@ -8,56 +9,66 @@ export const ANSWER_MS = 180_000;
 /** Statuses whose answers have no body. */
 const BODILESS = new Set([101, 204, 205, 304]);
 
-/** The connection failed or ended before the answer was complete. */
+const STRAY = /reading a body|request body stream errored|^resource closed$/;
+
+/** The connection failed or ended before the answer was complete; the cause says how. */
 export class NoAnswer extends Error {
   override readonly name = "NoAnswer";
-  constructor(readonly isLate: boolean, options: ErrorOptions) {
-    super("There is no answer on the socket", options);
+  /** `isLate`: it was waited for too long. `hasBegun`: the head of an answer came, and the rest did not. */
+  constructor(readonly isLate: boolean, readonly hasBegun: boolean, options: ErrorOptions) {
+    super("There is no answer, or not all of it", options);
   }
 }
 
-export interface UnixFetchOptions {
+/** Where requests go: to a Unix socket, or to the host of their own address, by TLS when that begins with https. */
+export type Way = { readonly socketPath: string } | "address";
+
+export interface NodeFetchOptions {
   readonly answerMs?: number;
   /** What is thrown in the place of a `NoAnswer`. */
   readonly asError?: (error: NoAnswer) => Error;
 }
 
 /**
- * `fetch` over a Unix socket: HTTP/1.1, one connection per request. A JSON body is sent whole, with its length; any other
- * body and every answer are streamed. It uses `node:http` because the runtime's own fetch knows Unix sockets only in late
- * versions. Rejects with `NoAnswer`, and so does the body of an answer that breaks off.
+ * `fetch` by `node:http`: HTTP/1.1, one connection per request, redirects not followed, the server's certificate verified
+ * by the runtime. A JSON body is sent whole, with its length; any other body and every answer are streamed. The runtime's
+ * own fetch knows Unix sockets only in late versions, and sends a streamed body without its length, at half the speed or
+ * less. Rejects with `NoAnswer`, and so does the body of an answer that breaks off; what the source of a body throws
+ * passes through.
  */
-export function unixFetch(
-  path: string,
-  { answerMs = ANSWER_MS, asError = (error) => error }: UnixFetchOptions = {},
+export function nodeFetch(
+  way: Way,
+  { answerMs = ANSWER_MS, asError = (error) => error }: NodeFetchOptions = {},
 ): (request: Request) => Promise<Response> {
   return async (request) => {
-    const whole = await wholeBody(request);
-    const { pathname, search, host } = new URL(request.url);
+    const whole = isStreamed(request) ? undefined : new Uint8Array(await request.arrayBuffer());
+    const url = new URL(request.url);
     const { promise, resolve, reject } = Promise.withResolvers<Response>();
     const giveUp = () => fail(new Error("The time is over"));
     const untilAnswer = createPatience(answerMs, giveUp);
     const untilPart = createPatience(answerMs, giveUp);
-    const explain = (cause: unknown) => asError(new NoAnswer(untilAnswer.isOver || untilPart.isOver, { cause }));
+    const explain = (cause: unknown) =>
+      asError(new NoAnswer(untilAnswer.isOver || untilPart.isOver, answer !== undefined, { cause }));
     const onEnd = () => globalThis.removeEventListener("unhandledrejection", onStray);
     let answer: IncomingMessage | undefined;
-    const fail = (cause: unknown) => {
+    const fail = (cause: unknown, isOfSource = false) => {
       if (answer !== undefined) {
         answer.destroy(cause instanceof Error ? cause : new Error(String(cause)));
         return;
       }
       untilAnswer.end();
-      onEnd();
-      reject(explain(cause));
+      // Deno 2.4 may reject a second promise until then.
+      call.once("close", onEnd);
+      reject(isOfSource ? cause : explain(cause));
       call.destroy();
     };
-    const call = nodeRequest({
-      socketPath: path,
-      path: pathname + search,
+    const call = (way === "address" && url.protocol === "https:" ? httpsRequest : httpRequest)({
+      ...placeOf(way, url),
+      path: url.pathname + url.search,
       method: request.method,
       headers: {
         ...Object.fromEntries(request.headers),
-        host,
+        host: url.host,
         ...(whole === undefined ? {} : { "content-length": whole.length }),
       },
       agent: false,
@@ -77,26 +88,32 @@ export function unixFetch(
       body.cancel();
       resolve(new Response(null, init));
     });
-    call.on("error", fail);
+    call.on("error", (error) => fail(error));
     globalThis.addEventListener("unhandledrejection", onStray);
     untilAnswer.start();
     if (whole !== undefined) call.end(whole);
-    else send(request.body!, call, untilAnswer).catch(fail);
+    else send(request.body!, call, untilAnswer).catch((error) => fail(error, true));
     return await promise;
 
-    /** Deno 2.4 tells of an answer that is cut off by rejecting a promise of its own, which would end the process. */
+    /** Deno 2.4 tells of what is cut off, either way, by rejecting a promise of its own, which would end the process. */
     function onStray(event: PromiseRejectionEvent): void {
-      if (!(event.reason instanceof TypeError) || !event.reason.message.includes("reading a body")) return;
+      const text = event.reason instanceof TypeError ? event.reason.message : event.reason;
+      if (typeof text !== "string" || !STRAY.test(text)) return;
       event.preventDefault();
       fail(event.reason);
     }
   };
 }
 
-/** The body when it is sent whole; undefined for one that is streamed. */
-async function wholeBody(request: Request): Promise<Uint8Array | undefined> {
-  const isStreamed = request.body !== null && !/^application\/json\b/.test(request.headers.get("content-type") ?? "");
-  return isStreamed ? undefined : new Uint8Array(await request.arrayBuffer());
+/** Whether the body of a request is sent as it comes: JSON is small, and is sent whole. */
+export function isStreamed(request: Request): boolean {
+  return request.body !== null && !/^application\/json\b/.test(request.headers.get("content-type") ?? "");
+}
+
+function placeOf(way: Way, { hostname, port }: URL) {
+  if (way !== "address") return way;
+  // An address of IPv6 stands in brackets only in a URL.
+  return { host: hostname.replace(/^\[(.*)\]$/, "$1"), ...(port === "" ? {} : { port }), rejectUnauthorized: true };
 }
 
 /** Sends a body as fast as it is taken. While its source is waited for the server is not. */
