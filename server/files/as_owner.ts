@@ -8,6 +8,8 @@ export interface PodUser {
 
 const PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 const NOBODY = 65534;
+/** As /proc/<pid>/status has it. */
+const NO_CAPABILITY = "0".repeat(16);
 
 /** Nobody's own: may touch only what everybody may. */
 export const NOBODY_USER: PodUser = { uid: NOBODY, gid: NOBODY };
@@ -71,9 +73,6 @@ for server in ${SERVERS.join(" ")}; do
 done
 exit 127`;
 }
-
-/** As /proc/<pid>/status has it. */
-const NO_CAPABILITY = "0".repeat(16);
 
 /**
  * Sets $as to what runs a command as the user: setpriv, or chroot (which is everywhere) where that is missing; then

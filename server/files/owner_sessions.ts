@@ -19,6 +19,7 @@ const OVERDUE_MS = 2 * SECOND;
 const CLOSE_MS = 2 * SECOND;
 const KILL_MS = 5 * SECOND;
 const OPEN_MS = 15 * SECOND;
+/** A session that was just found may have ended since. */
 const ATTEMPTS = 3;
 /** A session lasts as long as it is used, which a long transfer does. */
 const NO_DEADLINE_MS = 2 ** 31 - 1;
@@ -60,13 +61,11 @@ export function createOwnerSessions(pool: Pick<SshPool, "withClient" | "exec">):
       const options = { gone, idleMs: IDLE_MS, overdueMs: OVERDUE_MS, onRetired: forget, command };
       const opening = openSftp(client, { ...options, signal: limit.signal });
       try {
-        const session = await opening.opened;
+        const session = await opening.opened.finally(limit.end);
         opened.resolve(session);
         await session.session.whenEnded;
       } catch (error) {
         opened.reject(error);
-      } finally {
-        limit.end();
       }
       if (!opening.mayBeOpen() || await isGivenBack(target, opening, gone)) return;
       // The connection must take no new calls, because the channel still counts on it.

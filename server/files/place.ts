@@ -1,6 +1,7 @@
 /**
- * Where a path leads and as whom it is touched: root, or whoever else owns a part of it. Root follows a path only as long
- * as nobody else made a part of it or can swap one for a link; from there on the pod's kernel decides for the owner.
+ * Where a path leads and as whom it is touched: root, whoever else owns a part of it, or nobody's user where everybody
+ * may swap a part. Root follows a path only as long as nobody else made a part of it or can swap one for a link; from there
+ * on the pod's kernel decides for that user.
  */
 import { SECOND } from "../clock.ts";
 import { DeadlinePassed, limitCall } from "../ssh/deadline.ts";
@@ -105,7 +106,10 @@ interface Seen {
   readonly attributes: Attributes | undefined;
 }
 
-/** The next parts, up to the first `..`, as they are, none of them followed; undefined for what is missing. */
+/**
+ * The next parts, up to the first `..`, as they are; undefined for what is missing. They are asked for at once, so what
+ * comes after a link is told of where the link leads: only what stands before one, and the link itself, may be used.
+ */
 async function look(
   root: Sftp,
   done: readonly Step[],
@@ -122,6 +126,7 @@ async function look(
   return await Promise.all(asked);
 }
 
+/** What stands at a path itself, link or not; undefined when nothing does. Throws the other SftpErrors. */
 export async function lstatOrMissing(
   sftp: Sftp,
   path: Uint8Array,
