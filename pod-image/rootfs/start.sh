@@ -31,7 +31,7 @@ others_run() {
 }
 trap stop TERM INT HUP
 
-mkdir -p /run/sshd /etc/update-motd.d /etc/profile.d /etc/ssh/sshd_config.d /etc/ssh/godfather_principals
+mkdir -p /run/sshd /etc/profile.d /etc/ssh/godfather_principals
 # Records of connections of an earlier start say nothing.
 rm -rf /run/godfather
 install -d -m 700 /root/.ssh /run/godfather /run/godfather/connections

@@ -221,7 +221,13 @@ export function createPodSetup(deps: PodDeps, options: SetupOptions = {}): PodSe
 
 /** The programs of our image that other images get, the login program last: it is the one people run. */
 function programs(image: readonly PodImageFile[]) {
-  const wanted = ["usr/lib/godfather/", "etc/godfather/admin.bashrc", "etc/godfather/user.bashrc", "usr/local/bin/"];
+  const wanted = [
+    "usr/lib/godfather/",
+    "etc/profile.d/",
+    "etc/godfather/admin.bashrc",
+    "etc/godfather/user.bashrc",
+    "usr/local/bin/",
+  ];
   return image.filter((file) => wanted.some((path) => file.path.startsWith(path)))
     .sort((a, b) => Number(a.path.includes("godfather-login")) - Number(b.path.includes("godfather-login")))
     .map((file) => remoteFile(`/${file.path}`, file.mode, file.text));

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import type { PodAddress } from "../../server/demo/pods/host.ts";
-import { mustRun, run, ssh, sshOptions, withSshdPod } from "../demo/pods_support.ts";
+import { eventually, mustRun, run, ssh, sshOptions, withSshdPod } from "../demo/pods_support.ts";
 import { lacks } from "../support/needs.ts";
 import { asRoot, ignorePods } from "./support.ts";
 
@@ -39,17 +39,20 @@ Deno.test({
   name: "pod image gives a member sftp also where sshd is set to its own sftp server",
   ignore,
   fn: () =>
-    withSshdPod("orgpods", async ({ org, folder, address }) => {
+    withSshdPod("orgpods", async ({ host, org, folder, address }) => {
       const key = await org.member("pod1", "bob");
       await asRoot(
         address,
         org,
         "sed -i 's/^Subsystem .*/Subsystem sftp internal-sftp/' /etc/ssh/sshd_config && kill -HUP $(pgrep -o -x sshd)",
       );
+      await eventually("sshd listens again", () =>
+        Promise.resolve(host.logOf("pod1").split("Server listening").length > 2));
       const local = join(folder, "local");
       await Deno.writeTextFile(local, "text");
       const batch = `put ${local} by-sftp\n`;
-      const sftp = () => run("sftp", [...sshOptions(address, key, "-P"), "-b", "-", "root@127.0.0.1"], batch);
+      const sftp = () =>
+        run("sftp", [...sshOptions(address, key, "-P"), "-b", "-", "root@127.0.0.1"], batch);
       assert.equal((await sftp()).code, 0);
       assert.equal(await asRoot(address, org, "stat -c '%U %s' /workspace/users/bob/by-sftp"), "godfather_bob 4\n");
     }),

@@ -31,10 +31,19 @@ export async function withOpenSsh<T>(
     if (wish.input !== undefined) await writer.write(new TextEncoder().encode(wish.input));
     return await use({ printed: () => text });
   } finally {
-    child.kill("SIGKILL");
+    kill(child);
     await child.status;
     await reading;
     await writer.abort();
+  }
+}
+
+function kill(child: Deno.ChildProcess): void {
+  try {
+    child.kill("SIGKILL");
+  } catch (error) {
+    // It ended by itself.
+    if (!(error instanceof TypeError)) throw error;
   }
 }
 

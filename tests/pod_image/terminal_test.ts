@@ -28,7 +28,7 @@ Deno.test({
         { expect: "first runs\\s", send: "\u0003" },
         { expect: "\\^C[^$]*\\$ $", send: `echo interrupted $?; ${busy("second")}` },
         { expect: "interrupted 130\\s[^$]*second runs\\s", send: "\u001a" },
-        { expect: "Stopped[\\s\\S]*\\$ $", send: "kill %1; wait; exit 7\r" },
+        { expect: "Stopped[\\s\\S]*\\$ $", send: "disown -a; exit 7\r" },
       ]);
       assert.equal(played.code, 7);
       assert.match(played.text, /Your folder: \/workspace\/users\/bob/);
