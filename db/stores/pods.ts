@@ -1,4 +1,5 @@
 import type { Database } from "../database.ts";
+import { setAllowedUsers } from "./pod_access.ts";
 import type { PodSetupColumns } from "./pod_setup.ts";
 
 export type PodRowState = "creating" | "live" | "failed" | "terminated";
@@ -142,56 +143,6 @@ export function usablePods(db: Database, orgId: number, who: { discordId: string
     who.discordId,
     who.discordId,
   );
-}
-
-/** May this person (not an officer) use this pod now? A block wins over everything. */
-export function mayUse(db: Database, pod: PodRow, discordId: string): boolean {
-  if (isBlocked(db, pod, discordId)) return false;
-  return pod.is_public === 1 ||
-    db.get("select 1 from compute_pod_members where pod_id = ? and discord_id = ?", pod.id, discordId) !== undefined;
-}
-
-export function isBlocked(db: Database, pod: PodRow, discordId: string): boolean {
-  return db.get(
-    "select 1 from blocked_users where org_id = ? and pod_id in ('', ?) and discord_id = ?",
-    pod.org_id,
-    pod.id,
-    discordId,
-  ) !== undefined;
-}
-
-export function allowedUsers(db: Database, podId: string): string[] {
-  return db.all<{ discord_id: string }>(
-    "select discord_id from compute_pod_members where pod_id = ? order by discord_id",
-    podId,
-  ).map((row) => row.discord_id);
-}
-
-/** Who is listed on each pod of an org, by our own id of the pod. */
-export function allowedUsersByPod(db: Database, orgId: number): Map<string, string[]> {
-  const rows = db.all<{ pod_id: string; discord_id: string }>(
-    "select m.pod_id, m.discord_id from compute_pods p join compute_pod_members m on m.pod_id = p.id " +
-      "where p.org_id = ? and p.state = 'live' order by m.discord_id",
-    orgId,
-  );
-  const lists = new Map<string, string[]>();
-  for (const { pod_id, discord_id } of rows) {
-    const list = lists.get(pod_id);
-    if (list === undefined) lists.set(pod_id, [discord_id]);
-    else list.push(discord_id);
-  }
-  return lists;
-}
-
-export function setAllowedUsers(db: Database, podId: string, discordIds: readonly string[]): void {
-  db.run("delete from compute_pod_members where pod_id = ?", podId);
-  for (const id of new Set(discordIds)) {
-    db.run("insert into compute_pod_members (pod_id, discord_id) values (?, ?)", podId, id);
-  }
-}
-
-export function setPublic(db: Database, podId: string, isPublic: boolean): void {
-  db.run("update compute_pods set is_public = ? where id = ?", isPublic ? 1 : 0, podId);
 }
 
 /** Gives a pod its (next) RunPod id. Throws on an id that any pod of any org has or had. */
@@ -382,53 +333,4 @@ export function reviveTerminated(db: Database, orgId: number, runpodId: string, 
     runpodId,
     before,
   )?.id;
-}
-
-export interface PinRow {
-  readonly fingerprint: string;
-  readonly public_key: string;
-  readonly refused_fingerprint: string | null;
-}
-
-export function hostKeyPin(db: Database, podId: string, startKey: string): PinRow | undefined {
-  return db.get("select * from host_key_pins where pod_id = ? and start_key = ?", podId, startKey);
-}
-
-export function insertHostKeyPin(
-  db: Database,
-  pin: { podId: string; startKey: string; fingerprint: string; publicKey: string },
-  now: number,
-): void {
-  db.run(
-    "insert into host_key_pins (pod_id, start_key, fingerprint, public_key, first_seen_at) values (?, ?, ?, ?, ?)",
-    pin.podId,
-    pin.startKey,
-    pin.fingerprint,
-    pin.publicKey,
-    now,
-  );
-}
-
-export function forgetRefusedHostKey(db: Database, podId: string, startKey: string): void {
-  db.run(
-    "update host_key_pins set refused_fingerprint = null, refused_at = null where pod_id = ? and start_key = ?",
-    podId,
-    startKey,
-  );
-}
-
-export function storeRefusedHostKey(
-  db: Database,
-  podId: string,
-  startKey: string,
-  fingerprint: string,
-  now: number,
-): void {
-  db.run(
-    "update host_key_pins set refused_fingerprint = ?, refused_at = ? where pod_id = ? and start_key = ?",
-    fingerprint,
-    now,
-    podId,
-    startKey,
-  );
 }

@@ -1,5 +1,6 @@
 import type { Database } from "../../db/database.ts";
-import { type LivePod, mayUse } from "../../db/stores/pods.ts";
+import { mayUse } from "../../db/stores/pod_access.ts";
+import type { LivePod } from "../../db/stores/pods.ts";
 import { AppError } from "../errors.ts";
 import type { PersonCaller } from "../identity/callers.ts";
 

@@ -1,6 +1,7 @@
 import type { SharedCommits } from "../../db/shared_commits.ts";
 import type { Org } from "../../db/stores/organizations.ts";
-import { forgetRefusedHostKey, type LivePod, podById } from "../../db/stores/pods.ts";
+import { forgetRefusedHostKey } from "../../db/stores/host_key_pins.ts";
+import { type LivePod, podById } from "../../db/stores/pods.ts";
 import { SECOND } from "../clock.ts";
 import { AppError, asClause } from "../errors.ts";
 import type { Asker, PersonCaller } from "../identity/callers.ts";

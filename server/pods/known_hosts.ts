@@ -1,5 +1,6 @@
 import type { Database } from "../../db/database.ts";
-import { hostKeyPin, type PodRow } from "../../db/stores/pods.ts";
+import { hostKeyPin } from "../../db/stores/host_key_pins.ts";
+import type { PodRow } from "../../db/stores/pods.ts";
 
 /** Lines of an OpenSSH known_hosts file for a pod's address: the key pinned for its present start; none before a login. */
 export function knownHosts(db: Database, { id, start_key, host, port }: PodRow): string[] {

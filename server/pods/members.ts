@@ -1,6 +1,6 @@
 import { recentConnections } from "../../db/stores/connections.ts";
 import type { Org } from "../../db/stores/organizations.ts";
-import { allowedUsers } from "../../db/stores/pods.ts";
+import { allowedUsers } from "../../db/stores/pod_access.ts";
 import { isoTime } from "../clock.ts";
 import type { PodDeps } from "./deps.ts";
 import { findPod } from "./list.ts";

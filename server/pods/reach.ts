@@ -1,6 +1,6 @@
 import type { Org } from "../../db/stores/organizations.ts";
+import { hostKeyPin } from "../../db/stores/host_key_pins.ts";
 import {
-  hostKeyPin,
   type LivePod,
   podById,
   storeForwarding,

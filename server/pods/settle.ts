@@ -274,16 +274,7 @@ function finish(
         podId: intent.pod_id,
         details: { action: intent.action, error: outcome.text, asked_at: intent.asked_at },
       }, now);
-      raise(db, {
-        orgId: intent.org_id,
-        kind: "pod.failed",
-        podId: intent.pod_id,
-        runpodId: intent.runpod_id,
-        subject: pod?.name ?? null,
-        actor: (JSON.parse(intent.request) as { actor?: string }).actor ?? null,
-        details: { error: outcome.text, action: intent.action },
-        onceKey: `intent:${intent.id}`,
-      }, now);
+      raiseFailed(db, intent, pod, { error: outcome.text, onceKey: `intent:${intent.id}` }, now);
     }
   });
 }
@@ -292,6 +283,19 @@ function finish(
 function tellOfLasting({ db, timings }: PodDeps, intent: IntentRow, pod: PodRow | undefined, now: number): void {
   const first = failingStop(db, intent.pod_id) ?? intent;
   if (now - first.asked_at <= timings.finishWithinMs) return;
+  const error =
+    "The stop does not happen, although it is asked for again and again. The pod may still run and cost money";
+  raiseFailed(db, intent, pod, { error, onceKey: `failing_stop:${first.id}` }, now);
+}
+
+/** The event that what an intent asked for did not come about. */
+function raiseFailed(
+  db: PodDeps["db"],
+  intent: IntentRow,
+  pod: PodRow | undefined,
+  { error, onceKey }: { readonly error: string; readonly onceKey: string },
+  now: number,
+): void {
   raise(db, {
     orgId: intent.org_id,
     kind: "pod.failed",
@@ -299,10 +303,7 @@ function tellOfLasting({ db, timings }: PodDeps, intent: IntentRow, pod: PodRow 
     runpodId: intent.runpod_id,
     subject: pod?.name ?? null,
     actor: (JSON.parse(intent.request) as { actor?: string }).actor ?? null,
-    details: {
-      error: "The stop does not happen, although it is asked for again and again. The pod may still run and cost money",
-      action: "stop",
-    },
-    onceKey: `failing_stop:${first.id}`,
+    details: { error, action: intent.action },
+    onceKey,
   }, now);
 }

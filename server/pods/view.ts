@@ -1,6 +1,7 @@
 import type { Database } from "../../db/database.ts";
 import type { Org } from "../../db/stores/organizations.ts";
-import { allowedUsersByPod, type LivePod } from "../../db/stores/pods.ts";
+import { allowedUsersByPod } from "../../db/stores/pod_access.ts";
+import type { LivePod } from "../../db/stores/pods.ts";
 import { standingReader } from "../auto_stop/load.ts";
 import type { Standing } from "../auto_stop/planned.ts";
 import { keptUntil } from "../auto_stop/rules.ts";

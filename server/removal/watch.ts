@@ -1,6 +1,7 @@
 import { holdersOf } from "../../db/stores/connections.ts";
 import { type Org, orgById } from "../../db/stores/organizations.ts";
-import { type LivePod, mayUse, podById } from "../../db/stores/pods.ts";
+import { mayUse } from "../../db/stores/pod_access.ts";
+import { type LivePod, podById } from "../../db/stores/pods.ts";
 import { SECOND } from "../clock.ts";
 import { type Asker, callerId } from "../identity/callers.ts";
 import { standingOf } from "../identity/standing.ts";

@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import type { Database } from "../../db/database.ts";
-import { hostKeyPin, insertHostKeyPin, storeRefusedHostKey } from "../../db/stores/pods.ts";
+import { hostKeyPin, insertHostKeyPin, storeRefusedHostKey } from "../../db/stores/host_key_pins.ts";
 import type { Clock } from "../clock.ts";
 import type { Log } from "../log.ts";
 import type { PodTarget } from "./dial.ts";

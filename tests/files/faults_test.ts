@@ -27,6 +27,22 @@ const endless = (onChunk: () => void) =>
 /** Strikes once the call is under way, and gives its outcome. */
 type Call = (scene: FileScene, strike: () => void) => Promise<string>;
 
+/** Reads a file that was asked for, and strikes when the first megabyte has come. */
+async function received(answer: Response, strike: () => void): Promise<string> {
+  assert.equal(answer.status, 200);
+  let bytes = 0;
+  try {
+    for await (const chunk of answer.body!) {
+      if (bytes < MB && bytes + chunk.length >= MB) strike();
+      bytes += chunk.length;
+    }
+    return "all of it came";
+  } catch (error) {
+    assert.ok(error instanceof Error);
+    return `cut: ${error.name}`;
+  }
+}
+
 const again = (call: (scene: FileScene, turn: number) => Promise<string>): Call => async (scene, strike) => {
   let turn = 0;
   return await untilRefused(async () => {
@@ -53,35 +69,10 @@ const CALLS: Readonly<Record<string, Call>> = {
     const body = endless(() => ++sent === 100 && strike());
     return await cellOf(await send("PUT", "upload?path=/workspace/old", { body }));
   },
-  download: async ({ send }, strike) => {
-    const answer = await send("GET", "download?path=/workspace/big");
-    assert.equal(answer.status, 200);
-    let received = 0;
-    try {
-      for await (const chunk of answer.body!) {
-        if (received < MB && received + chunk.length >= MB) strike();
-        received += chunk.length;
-      }
-      return "all of it came";
-    } catch (error) {
-      assert.ok(error instanceof Error);
-      return `cut: ${error.name}`;
-    }
-  },
+  download: async ({ send }, strike) => await received(await send("GET", "download?path=/workspace/big"), strike),
   archive: async ({ send }, strike) => {
     const answer = await send("POST", "archive", { body: JSON.stringify({ path: "/workspace/big" }) });
-    assert.equal(answer.status, 200);
-    let received = 0;
-    try {
-      for await (const chunk of answer.body!) {
-        if (received < MB && received + chunk.length >= MB) strike();
-        received += chunk.length;
-      }
-      return "all of it came";
-    } catch (error) {
-      assert.ok(error instanceof Error);
-      return `cut: ${error.name}`;
-    }
+    return await received(answer, strike);
   },
 };
 

@@ -4,7 +4,7 @@ import { createApi } from "../../admin/client/api.ts";
 import { Refusal } from "../../admin/client/refusal.ts";
 import { type AccessDeps, renewAccess } from "../../admin/member_ssh/access.ts";
 import { orgPlaces, placesOf, type PodPlaces, podPlaces } from "../../admin/member_ssh/places.ts";
-import { insertHostKeyPin } from "../../db/stores/pods.ts";
+import { insertHostKeyPin } from "../../db/stores/host_key_pins.ts";
 import { HOUR, MINUTE } from "../../server/clock.ts";
 import { AppError } from "../../server/errors.ts";
 import { newKeyPair } from "../../server/ssh/key_pair.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { insertHostKeyPin } from "../../db/stores/pods.ts";
+import { insertHostKeyPin } from "../../db/stores/host_key_pins.ts";
 import { HOUR, MINUTE } from "../../server/clock.ts";
 import { newKeyPair } from "../../server/ssh/key_pair.ts";
 import { run, withFolder } from "../demo/pods_support.ts";

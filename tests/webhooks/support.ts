@@ -182,3 +182,10 @@ export async function withKit(
     db.close();
   }
 }
+
+/** A receiver's answer without a body. */
+export const status = (code: number, headers: Record<string, string> = {}) => () =>
+  new Response(null, { status: code, headers });
+
+/** The states of a webhook's deliveries. */
+export const statesOf = (kit: Kit, id: number) => kit.deliveries(id).map((one) => one.state);
