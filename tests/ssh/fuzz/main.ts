@@ -17,7 +17,7 @@ const [cases, seed] = [values.cases, values.seed].map((text) => {
 
 let found = 0;
 await withDir((dir) => {
-  for (const [kind, { accepted, compared, findings, ...tally }] of Object.entries(fuzz({ cases, seed, dir }))) {
+  for (const { kind, accepted, compared, findings, ...tally } of fuzz({ cases, seed, dir })) {
     console.log(`${kind}: ${tally.cases} cases, ${accepted} accepted, ${compared} judged by ssh-keygen too`);
     for (const { seed, input, what } of findings) console.log(`\n${kind}, --seed ${seed} --cases 1: ${what}\n${input}`);
     found += findings.length;

@@ -9,7 +9,7 @@ import { certificateText } from "./make_certificates.ts";
 import { keyText } from "./make_keys.ts";
 import { krlBytes } from "./make_krls.ts";
 import { privateKeyText } from "./make_private_keys.ts";
-import { disagreement, type Judges, type Verdict } from "./verdict.ts";
+import { disagreement, type Judges, type Kind, type Verdict } from "./verdict.ts";
 
 /** An input; `isGood` marks one of our own writers, which must be accepted. */
 export interface Case<Input> {
@@ -27,14 +27,21 @@ export interface Target<Input> {
 }
 
 export interface Finding {
-  readonly kind: string;
   readonly seed: number;
   /** The input as text, or its bytes in base64. */
   readonly input: string;
   readonly what: string;
 }
 
+export interface Options {
+  readonly cases: number;
+  readonly seed: number;
+  /** For the files of ssh-keygen. */
+  readonly dir?: string;
+}
+
 export interface Tally {
+  readonly kind: Kind;
   cases: number;
   accepted: number;
   /** Judged by ssh-keygen too. */
@@ -55,28 +62,27 @@ const targets = {
   private_keys: { judges: privateKeyJudges, make: privateKeyText, every: 40, batch: 1 },
 } as const;
 
-export type Tallies = { readonly [K in keyof typeof targets]: Tally };
-
-/** `cases` inputs of each kind. The same seed gives the same ones. Without `dir`, ssh-keygen is not asked. */
-export function fuzz(options: { readonly cases: number; readonly seed: number; readonly dir?: string }): Tallies {
-  return {
-    keys: fuzzOne(targets.keys, options),
-    certificates: fuzzOne(targets.certificates, options),
-    krl: fuzzOne(targets.krl, options),
-    private_keys: fuzzOne(targets.private_keys, options),
-  };
+/**
+ * Kind after kind, `cases` inputs of each, counted when they are done. The same seed gives the same ones. Without `dir`,
+ * ssh-keygen is not asked.
+ */
+export function* fuzz(options: Options): Generator<Tally> {
+  yield fuzzOne(targets.keys, options);
+  yield fuzzOne(targets.certificates, options);
+  yield fuzzOne(targets.krl, options);
+  yield fuzzOne(targets.private_keys, options);
 }
 
 /** `fuzz` for one kind. */
 export function fuzzOne<Input extends string | Uint8Array>(
   { judges, make, every, batch }: Target<Input>,
-  { cases, seed, dir }: { readonly cases: number; readonly seed: number; readonly dir?: string },
+  { cases, seed, dir }: Options,
 ): Tally {
-  const tally: Tally = { cases: 0, accepted: 0, compared: 0, findings: [] };
+  const tally: Tally = { kind: judges.kind, cases: 0, accepted: 0, compared: 0, findings: [] };
   const sample: { input: Input; ours: Verdict; seed: number }[] = [];
   const report = (input: Input, of: number, what: string) => {
     const text = typeof input === "string" ? input : toBase64(input);
-    tally.findings.push({ kind: judges.kind, seed: of, input: text, what });
+    tally.findings.push({ seed: of, input: text, what });
   };
   const compare = (inDir: string) => {
     const verdicts = judges.theirs(inDir, sample.map(({ input }) => input));
