@@ -106,7 +106,8 @@ export function startLoops(
     async stop() {
       deps.jobs.money.close();
       await Promise.all(loops.map((loop) => loop.stop()));
-      const turns = [refreshes, deps.jobs.schedule, deps.settler];
+      const { removals, deliveries, checks } = deps.jobs.access;
+      const turns = [refreshes, deps.jobs.schedule, deps.settler, removals, deliveries, checks];
       await Promise.all([autoStop.stops.idle(), ...turns.map((one) => one.close())]);
     },
     wakeSchedule: schedule.wake,

@@ -82,11 +82,15 @@ export function connectionsOf(db: Database, podId: string, discordId: string): C
   );
 }
 
-/** The pods for which a CLI token got certificates that still work. */
+/**
+ * The live pods on which somebody may be by a CLI token: it got a certificate since the pod came up, because a connection
+ * outlives the certificate, or one that works and was not taken back.
+ */
 export function podsOfToken(db: Database, orgId: number, tokenId: number, now: number): string[] {
   return db.all<{ pod_id: string }>(
-    "select distinct pod_id from compute_connections where org_id = ? and token_id = ? and valid_before > ? " +
-      "and revoked_at is null",
+    "select distinct c.pod_id from compute_connections c join compute_pods p on p.id = c.pod_id " +
+      "where c.org_id = ? and c.token_id = ? and p.state = 'live' and c.revoked_at is null " +
+      "and (c.valid_before > ? or c.created_at >= p.up_since)",
     orgId,
     tokenId,
     now,

@@ -32,13 +32,17 @@ export interface NewRemoval {
   readonly by: string | null;
 }
 
-/** Writes a removal down; one that is open for the same person and pod begins anew. Returns its id. */
+/**
+ * Writes a removal down; one that is open for the same person and pod begins anew. Returns its id. `asked_at` grows with
+ * each request, so that it tells what a try was for.
+ */
 export function openRemoval(db: Database, removal: NewRemoval, now: number): number {
   const row = db.get<{ id: number }>(
     "insert into access_removals (org_id, pod_id, discord_id, which, had_root, reason, asked_by, asked_at) " +
       "values (?, ?, ?, ?, ?, ?, ?, ?) on conflict (pod_id, discord_id) where state = 'open' do update set " +
-      "which = min(which, excluded.which), reason = excluded.reason, asked_by = excluded.asked_by, " +
-      "asked_at = excluded.asked_at, tried_at = null returning id",
+      "which = min(which, excluded.which), had_root = max(had_root, excluded.had_root), reason = excluded.reason, " +
+      "asked_by = excluded.asked_by, asked_at = max(excluded.asked_at, asked_at + 1), tried_at = null, error = null " +
+      "returning id",
     removal.orgId,
     removal.podId,
     removal.discordId,
@@ -64,7 +68,26 @@ export function recentRemovals(db: Database, orgId: number, limit: number): Remo
   return db.all("select * from access_removals where org_id = ? order by id desc limit ?", orgId, limit);
 }
 
-/** Stores a try that did not bring it to its end. Nothing when it was asked for anew meanwhile. */
+/**
+ * Opens what was done again for pods that were set up since: until its set-up a pod lets in by its own rules, so somebody
+ * whose certificate was taken back may have come in. Not where the image's own rules keep them out from the first moment.
+ */
+export function reopenAfterSetup(db: Database, orgId: number, now: number): number {
+  return db.run(
+    "update access_removals set state = 'open', tried_at = null, error = null, report = null, settled_at = null " +
+      "where org_id = ? and state = 'done' and id = (select max(n.id) from access_removals n " +
+      "where n.pod_id = access_removals.pod_id and n.discord_id = access_removals.discord_id) " +
+      "and exists (select 1 from compute_pods p where p.id = access_removals.pod_id and p.state = 'live' " +
+      "and p.setup_start = p.start_key and p.setup_state in ('pushed', 'refused') " +
+      "and p.setup_at > access_removals.settled_at) and exists (select 1 from compute_connections c " +
+      "where c.pod_id = access_removals.pod_id and c.discord_id = access_removals.discord_id " +
+      "and c.revoked_at is not null and c.valid_before > ? and (access_removals.which = 'all' or c.is_admin = 1))",
+    orgId,
+    now,
+  );
+}
+
+/** Stores a try that did not bring it to its end; of one that was asked for anew meanwhile, only what was done. */
 export function storeRemovalTry(
   db: Database,
   removal: Pick<RemovalRow, "id" | "asked_at">,
@@ -72,31 +95,31 @@ export function storeRemovalTry(
   now: number,
 ): void {
   db.run(
-    "update access_removals set tried_at = ?, error = ?, report = coalesce(?, report) " +
-      "where id = ? and asked_at = ? and state = 'open'",
+    "update access_removals set tried_at = iif(asked_at = ?1, ?2, tried_at), error = iif(asked_at = ?1, ?3, error), " +
+      "report = ?4 where id = ?5 and state = 'open'",
+    removal.asked_at,
     now,
     tried.error,
     tried.report,
     removal.id,
-    removal.asked_at,
   );
 }
 
-/** Stores that everything of it is done. Nothing when it was asked for anew meanwhile. */
+/** Stores that everything of it is done. False, and nothing is stored, when it was asked for anew meanwhile. */
 export function settleRemoval(
   db: Database,
   removal: Pick<RemovalRow, "id" | "asked_at">,
   report: string | null,
   now: number,
-): void {
-  db.run(
-    "update access_removals set state = 'done', error = null, settled_at = ?, report = coalesce(report, ?) " +
+): boolean {
+  return db.run(
+    "update access_removals set state = 'done', error = null, settled_at = ?, report = ? " +
       "where id = ? and asked_at = ? and state = 'open'",
     now,
     report,
     removal.id,
     removal.asked_at,
-  );
+  ) > 0;
 }
 
 export function pruneRemovals(db: Database, before: number): number {

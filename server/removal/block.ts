@@ -27,15 +27,19 @@ export const blockSchema = z.strictObject({
 
 export const disconnectSchema = z.strictObject({ block: z.boolean("block must be true or false").default(false) });
 
-/** Everybody who is blocked, with RunPod's id of the pod or null for all pods. */
+/** Everybody who is blocked, with RunPod's id of the pod or null for all pods. Pods that are gone for good are left out. */
 export function listBlocked(deps: Pick<PodDeps, "db">, org: Org) {
-  return blocksOf(deps.db, org.id).map((row) => ({
-    discord_id: row.discord_id,
-    pod_id: row.pod_id === "" ? null : podById(deps.db, row.pod_id)?.runpod_id ?? null,
-    blocked_at: isoTime(row.blocked_at),
-    blocked_by: row.blocked_by,
-    reason: row.reason,
-  }));
+  return blocksOf(deps.db, org.id).flatMap((row) => {
+    const pod = row.pod_id === "" ? null : podById(deps.db, row.pod_id);
+    if (pod !== null && pod?.state !== "live") return [];
+    return [{
+      discord_id: row.discord_id,
+      pod_id: pod?.runpod_id ?? null,
+      blocked_at: isoTime(row.blocked_at),
+      blocked_by: row.blocked_by,
+      reason: row.reason,
+    }];
+  });
 }
 
 /** Keeps somebody off a pod, or off all of the org's, whatever list they are on, and takes what they have there. */

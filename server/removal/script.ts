@@ -10,16 +10,22 @@ export interface Ending {
   readonly serials: readonly string[];
   /** False: only those connections end, and what their account runs stays. */
   readonly wholeAccount: boolean;
+  /**
+   * Null, or how many seconds ago at least they were let in again: then of their account only what was there before ends,
+   * and it stays as it is.
+   */
+  readonly letInAgo: number | null;
 }
 
 /**
  * Ends everything of one person on a pod: each SSH connection that came with one of their certificates, with all that
  * runs below it, and each process of their account; looks again until three looks in a row find nothing. Their
- * account expires, so that no cron job runs, and their crontab and at jobs are removed. Nobody else is touched:
- * a connection is known by the certificate the pod wrote down for it, or by the `su` of root that leads to their
- * account. Prints `ended`, `left` and `account` lines, then `end`.
+ * account expires, so that no cron job runs and no key of theirs is let in, and their crontab and at jobs are removed.
+ * Nobody else is touched: a connection is known by the certificate the pod wrote down for it, or by the login program's
+ * `su` to their account right below it. Prints `account failed` where it could not be made to expire, then lines that
+ * begin with `ended`, `left` and `unknown`, then `end`.
  */
-export function endScript({ folder, serials, wholeAccount }: Ending): string {
+export function endScript({ folder, serials, wholeAccount, letInAgo }: Ending): string {
   if (!/^[a-z0-9_][a-z0-9._-]{0,21}$/.test(folder) || serials.some((serial) => !/^\d{1,20}$/.test(serial))) {
     throw new TypeError("A folder or a serial cannot stand in a script");
   }
@@ -27,6 +33,7 @@ export function endScript({ folder, serials, wholeAccount }: Ending): string {
 account=godfather_${folder}
 serials=' ${serials.join(" ")} '
 whole=${wholeAccount ? "yes" : ""}
+again=${letInAgo === null ? "" : Math.ceil(Math.max(0, letInAgo))}
 ${BODY}`;
 }
 
@@ -41,14 +48,47 @@ if [ -n "$uid" ]; then
   lent=$(awk -F: -v name="$account" '$1 == name && $2 >= 65536 { print $2, $2 + $3 - 1; exit }' /etc/subuid 2>/dev/null)
 fi
 
+# When a process started, in ticks since the boot; fails for one that has ended.
 started() {
   { read -r line <"/proc/$1/stat"; } 2>/dev/null || return 1
   set -- \${line##*) }
   [ "$1" != Z ] && echo "\${20}"
 }
+# What started later than this is theirs with a new certificate, and stays. Ages, because the pod's clock may be wrong.
+before=
+if [ -n "$again" ]; then before=$(($(started $$) - again * $(getconf CLK_TCK 2>/dev/null || echo 100))); fi
+is_old() {
+  [ -n "$before" ] || return 0
+  since=$(started "$1") && [ "$since" -lt "$before" ]
+}
+# True while the record of a connection is about the process that has its id now.
+is_recorded() {
+  { read -r since serial rest <"${RECORDS}/$1"; } 2>/dev/null && [ "$(started "$1")" = "$since" ]
+}
 # Processes of root with the pids of their parents, and which of them are a connection after its login.
 roots() {
   COLUMNS=300 ps -e -o pid=,ppid=,ruid=,args= | awk '$3 == 0'
+}
+# Prints the connections after their login whose certificate is not known: "theirs PID" for those of the account.
+unrecorded() {
+  roots | awk -v wanted="$account" -v self=$$ '
+    { parent[$1] = $2; args = $0; sub(/^ *[0-9]+ +[0-9]+ +[0-9]+ +/, "", args) }
+    args ~ /^sshd[-a-z]*: / { daemon[$1] = 1 }
+    args ~ /^sshd(-session)?: [^ ]+( \\[priv\\])?$/ && args !~ /: \\[/ { connection[$1] = 1 }
+    args ~ /\\/godfather-login / { daemon[$1] = 1 }
+    args ~ /^su - / { split(args, words, " "); if (words[3] == wanted) session[$1] = 1 }
+    END {
+      for (pid = self; pid in parent && own_steps++ < 100; pid = parent[pid]) own[pid] = 1
+      # Below the login program alone: an officer can become any account from a shell of their own.
+      for (pid in session) {
+        at = parent[pid]
+        while (at in daemon && !(at in connection) && steps[pid]++ < 100) at = parent[at]
+        if (at in connection) theirs[at] = 1
+      }
+      for (pid in connection) if (!(pid in own)) print (pid in theirs) ? "theirs" : "other", pid
+    }' | while read -r whose pid; do
+    is_recorded "$pid" || echo "$whose $pid"
+  done
 }
 connections() {
   for record in ${RECORDS}/*; do
@@ -58,21 +98,8 @@ connections() {
     if [ "$(started "\${record##*/}")" = "$since" ]; then echo "\${record##*/}"; fi
   done
   [ -n "$whole" ] || return 0
-  # Where nothing was written down: below whose connection the account's session runs.
-  roots | awk -v wanted="$account" '
-    { parent[$1] = $2; args = $0; sub(/^ *[0-9]+ +[0-9]+ +[0-9]+ +/, "", args) }
-    args ~ /^sshd(-session)?: [^ ]+( \\[priv\\])?$/ && args !~ /: \\[/ { connection[$1] = 1 }
-    args ~ /^su - / { split(args, words, " "); if (words[3] == wanted) session[$1] = 1 }
-    END {
-      for (pid in session) for (at = parent[pid]; at in parent && steps[pid]++ < 100; at = parent[at])
-        if (at in connection) { print at; break }
-    }' | while read -r pid; do
-    # A connection with a certificate of somebody else stays: an officer may have become this account.
-    if [ -f "${RECORDS}/$pid" ]; then
-      { read -r since serial rest <"${RECORDS}/$pid"; } 2>/dev/null
-      [ "$(started "$pid")" != "$since" ] || continue
-    fi
-    echo "$pid"
+  unrecorded | while read -r whose pid; do
+    if [ "$whose" = theirs ] && is_old "$pid"; then echo "$pid"; fi
   done
   strays
 }
@@ -85,7 +112,7 @@ strays() {
     at=$(sed -n 's/^PPid:[[:space:]]*//p' "/proc/$at/status" 2>/dev/null); done)"
   COLUMNS=300 ps -e -o pid=,ppid=,ruid=,etimes=,args= | awk -v age="$age" -v own="$own" '
     { busy[$2] = 1; args = $0; sub(/^ *[0-9]+ +[0-9]+ +[0-9]+ +[0-9]+ +/, "", args) }
-    $3 == 0 && $4 > age && args ~ /^sshd(-session)?: [^ ]+$/ && args !~ /: \[/ { found[$1] = 1 }
+    $3 == 0 && $4 > age && args ~ /^sshd(-session)?: [^ ]+$/ && args !~ /: \\[/ { found[$1] = 1 }
     END { for (pid in found) if (!(pid in busy) && !index(own, " " pid " ")) print pid }' | while read -r pid; do
     [ -f "${RECORDS}/$pid" ] || echo "$pid"
   done
@@ -108,37 +135,49 @@ processes() {
   grep -HE '^(State|Uid):' /proc/[0-9]*/status 2>/dev/null | awk -v uid="$uid" -v first="\${lent%% *}" -v last="\${lent##* }" '
     function theirs(id) { return id == uid || first != "" && id >= first + 0 && id <= last + 0 }
     /:State:/ { dead = ($2 == "Z" || $2 == "X") }
-    /:Uid:/ { if (!dead && (theirs($2) || theirs($3) || theirs($4))) { split($1, path, "/"); print path[3] } }'
+    /:Uid:/ { if (!dead && (theirs($2) || theirs($3) || theirs($4))) { split($1, path, "/"); print path[3] } }' |
+    while read -r pid; do
+      if is_old "$pid"; then echo "$pid"; fi
+    done
 }
 
-if [ -n "$uid" ]; then
-  if usermod --expiredate 1 "$account" >/dev/null 2>&1; then echo "account expired"; else echo "account failed"; fi
+# A login that was under way may open the account again or leave one more job, so this is done at each look.
+lock_account() {
+  [ -n "$uid" ] || return 0
+  if [ -n "$again" ]; then
+    find /var/spool/cron -type f -uid "$uid" ! -newerct "$again seconds ago" -delete 2>/dev/null
+    return 0
+  fi
   rm -f "/var/spool/cron/crontabs/$account" "/var/spool/cron/$account" 2>/dev/null
-  find /var/spool/cron/atjobs /var/spool/at -maxdepth 1 -type f -uid "$uid" -delete 2>/dev/null
-fi
+  find /var/spool/cron /var/spool/at -type f -uid "$uid" -delete 2>/dev/null
+  [ "$(getent shadow "$account" | cut -d: -f8)" = 1 ] || usermod --expiredate 1 "$account" >/dev/null 2>&1
+}
 
-clean=0 round=0 connections=0 processes=0
+clean=0 round=0 connections=0 processes=0 seen=' ' locked=yes
 while [ "$clean" -lt 3 ] && [ "$round" -lt 40 ]; do
   round=$((round + 1))
   found=
+  if lock_account; then locked=yes; else locked=; fi
   for pid in $(connections | sort -u); do
     found=yes
-    tree=$(below "$pid")
-    kill -KILL $tree 2>/dev/null && connections=$((connections + 1))
+    kill -KILL $(below "$pid") 2>/dev/null
+    case $seen in *" $pid "*) ;; *) seen="$seen$pid " connections=$((connections + 1)) ;; esac
   done
   theirs=$(processes)
   if [ -n "$theirs" ]; then
     found=yes
     processes=$((processes + $(echo "$theirs" | wc -l)))
     # As them, all at once: what forks meanwhile is killed with the rest.
-    setpriv --reuid "$uid" --clear-groups kill -KILL -1 2>/dev/null
+    if [ -z "$again" ]; then setpriv --reuid "$uid" --clear-groups kill -KILL -1 2>/dev/null; fi
     kill -KILL $theirs 2>/dev/null
   fi
   if [ -z "$found" ]; then clean=$((clean + 1)); else clean=0; fi
   sleep 0.15
 done
+[ -n "$locked" ] || echo "account failed"
 echo "ended $connections $processes"
 echo "left $(connections | sort -u | grep -c .) $(processes | grep -c .)"
+echo "unknown $(unrecorded | grep -c '^other ')"
 echo end
 `;
 
@@ -148,6 +187,8 @@ export interface Ended {
   readonly processes: number;
   readonly leftConnections: number;
   readonly leftProcesses: number;
+  /** Connections of others whose certificate the pod did not write down: one of them may be theirs. */
+  readonly unknownConnections: number;
   /** False when their account could not be made to expire. */
   readonly accountExpired: boolean;
 }
@@ -162,12 +203,14 @@ export function parseEnded(text: string): Ended | null {
   };
   const ended = pair("ended");
   const left = pair("left");
-  if (ended === null || left === null) return null;
+  const unknown = Number(lines.map((line) => /^unknown (\d{1,9})$/.exec(line)?.[1]).find(Boolean) ?? NaN);
+  if (ended === null || left === null || Number.isNaN(unknown)) return null;
   return {
     connections: ended[0],
     processes: ended[1],
     leftConnections: left[0],
     leftProcesses: left[1],
+    unknownConnections: unknown,
     accountExpired: !lines.includes("account failed"),
   };
 }

@@ -22,7 +22,12 @@ export interface RemovalView {
 
 /** An answer waits so long for the pods; what is not done then goes on. */
 const WAIT_MS = 9_000;
-const ON_ITS_WAY: Outcome = { isDone: false, report: "", error: "The pod has not answered yet; it goes on." };
+const ON_ITS_WAY: Outcome = {
+  isDone: false,
+  hasEnded: false,
+  report: "",
+  error: "The pod has not answered yet; it goes on.",
+};
 
 /** Carries removals out side by side, as far as they come within one answer. */
 export async function carryOutAll(removals: Removals, taken: readonly Taken[]): Promise<RemovalView[]> {

@@ -11,11 +11,13 @@ import { takeAccess, type Taken } from "./take.ts";
 import { tellTaken } from "./tell.ts";
 
 const MEMBER_MS = 3 * SECOND;
+/** Discord is away, and not only silent about one person. */
+const MOST_UNKNOWN = 3;
 const CHECK: Asker = { caller: { kind: "system", rule: "access" }, address: null, action: "compute.access" };
 
 /**
  * Looks at everybody who may be on a pod of the org and takes the access of those away who lost it: they left the server,
- * lost a role, or were taken off a list. Ends early when Discord does not answer. `superadmins` as configured. Resolves
+ * lost a role, or were taken off a list. Ends early when Discord does not answer three times. `superadmins` as configured. Resolves
  * with what was taken; nothing on the pods has ended yet then.
  */
 export async function checkAccess(
@@ -25,9 +27,13 @@ export async function checkAccess(
   const { db, clock } = deps;
   const taken: Taken[] = [];
   const people = Map.groupBy(holdersOf(db, org.id, clock.now()), (holder) => holder.discord_id);
+  let unknown = 0;
   for (const [discordId, holders] of people) {
     const membership = await deps.directory.member(org.guildId, discordId, { timeoutMs: MEMBER_MS });
-    if (membership.kind === "unknown") break;
+    if (membership.kind === "unknown") {
+      if (++unknown === MOST_UNKNOWN) break;
+      continue;
+    }
     db.tx(() => {
       const current = orgById(db, org.id);
       // Judged by the roles of a moment ago.

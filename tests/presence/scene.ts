@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import type { LivePod } from "../../db/stores/pods.ts";
-import { createSshdHost, type SshdHostOptions } from "../../server/demo/pods/sshd_host.ts";
+import { createSshdHost, type SshdHost, type SshdHostOptions } from "../../server/demo/pods/sshd_host.ts";
 import { silentLog } from "../../server/log.ts";
 import { eventually, sshOptions, withFolder, withHost } from "../demo/pods_support.ts";
 import { ORG } from "../pods/support.ts";
@@ -24,13 +24,26 @@ export interface Ssh {
   end(): Promise<void>;
 }
 
+/** A key with its certificate beside it, and where it leads to. */
+export interface Login {
+  readonly key: string;
+  readonly at: SshInfo;
+  readonly warnings: readonly string[];
+}
+
+/** Of the pods' sshd, such as their image (by default our own) or port. */
+export type SceneOptions = Partial<Pick<SshdHostOptions, "flavour" | "choosePort">>;
+
 export interface Scene {
   readonly world: World & { readonly clock: TestClock };
   /** RunPod's id. */
   readonly podId: string;
+  readonly host: SshdHost;
+  /** For keys and whatever else a test writes on the people's side. */
+  readonly folder: string;
   row(): LivePod;
   /** Gets a certificate for a person. Needed before the clock is moved by more than five minutes. */
-  login(person: Person): Promise<unknown>;
+  login(person: Person): Promise<Login>;
   /** Starts ssh as a person with their certificate; `flags` as ssh takes them. */
   ssh(person: Person, flags: readonly string[], command?: string): Promise<Ssh>;
   /** Runs a command with the certificate the person has, to its end. */
@@ -46,10 +59,9 @@ function movedClock(): TestClock {
   return { now: () => Date.now() + ahead, advance: (ms) => void (ahead += ms) };
 }
 
-/** `options`: of the pods' sshd, such as their flavour or port. */
 export async function withScene(
   use: (scene: Scene) => Promise<void>,
-  options: Partial<SshdHostOptions> = {},
+  options: SceneOptions = {},
 ): Promise<void> {
   await withFolder(async (folder) => {
     const host = createSshdHost({ folder: join(folder, "pods"), flavour: "orgpods", log: silentLog, ...options });
@@ -57,7 +69,7 @@ export async function withScene(
       const world = Object.assign(await createWorld({ clock: movedClock(), podHost: host }));
       const open: Ssh[] = [];
       try {
-        await use(await sceneIn(world as Scene["world"], folder, open));
+        await use(await sceneIn(world as Scene["world"], host, folder, open));
       } finally {
         for (const ssh of open) await ssh.end();
         await world.close();
@@ -66,7 +78,7 @@ export async function withScene(
   });
 }
 
-async function sceneIn(world: Scene["world"], folder: string, open: Ssh[]): Promise<Scene> {
+async function sceneIn(world: Scene["world"], host: SshdHost, folder: string, open: Ssh[]): Promise<Scene> {
   const podId = await createRunningPod(world);
   const row = () => world.db.get<LivePod>("select * from compute_pods where runpod_id = ?", podId)!;
   await eventually("the pod has an address", async () => {
@@ -74,16 +86,16 @@ async function sceneIn(world: Scene["world"], folder: string, open: Ssh[]): Prom
     await world.call("GET", `${ORG}/pods`, { as: "officer" });
     return row().host !== null;
   });
+  const logins = new Map<Person, Promise<Login>>();
   let keys = 0;
-  const logins = new Map<Person, ReturnType<typeof newLogin>>();
-  const newLogin = async (person: Person) => {
+  const newLogin = async (person: Person): Promise<Login> => {
     const key = await newKey(folder, `${person}-${++keys}`);
     const body = { public_key: await publicLineOf(key) };
     const answer = await world.call("POST", `${ORG}/me/pods/${podId}/connect`, { as: person, body });
     assert.equal(answer.status, 200, answer.text);
     const at: SshInfo = answer.json.ssh_info;
     await saveCertificate(key, at.certificate);
-    return { key, at };
+    return { key, at, warnings: answer.json.warnings };
   };
   const login = (person: Person) => {
     const known = logins.get(person) ?? newLogin(person);
@@ -102,6 +114,8 @@ async function sceneIn(world: Scene["world"], folder: string, open: Ssh[]): Prom
   return {
     world,
     podId,
+    host,
+    folder,
     row,
     login,
     ssh: start,
