@@ -50,7 +50,7 @@ async function endOn(deps: PodDeps, pod: LivePod, removal: RemovalRow): Promise<
       deadlineMs: END_MS,
       maxOutputBytes: MOST_OUTPUT,
     });
-    return parseEnded(new TextDecoder().decode(result.stdout)) ?? "the commands for it did not run to their end";
+    return parseEnded(new TextDecoder().decode(result.stdout));
   } catch (error) {
     return lowerFirst(whyOf(error));
   }

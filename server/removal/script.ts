@@ -37,7 +37,13 @@ again=${letInAgo === null ? "" : Math.ceil(Math.max(0, letInAgo))}
 ${BODY}`;
 }
 
+/** Without one of these the script would find nobody, and say so. */
+const TOOLS = ["id", "ps", "awk", "grep", "find", "sort", "wc"];
+
 const BODY = `
+for tool in ${TOOLS.join(" ")}; do
+  command -v "$tool" >/dev/null 2>&1 || { echo "missing $tool"; exit 9; }
+done
 uid=
 if [ -n "$whole" ]; then uid=$(id -u "$account" 2>/dev/null) || uid=; fi
 case $uid in '' | *[!0-9]*) uid= ;; esac
@@ -141,6 +147,12 @@ processes() {
     done
 }
 
+# Under the lock of the login program: somebody else's first login must not find the accounts locked.
+expire() {
+  set -- usermod --expiredate 1 "$account"
+  if [ -d /run/godfather ] && command -v flock >/dev/null 2>&1; then set -- flock -w 2 /run/godfather "$@"; fi
+  "$@" >/dev/null 2>&1
+}
 # A login that was under way may open the account again or leave one more job, so this is done at each look.
 lock_account() {
   [ -n "$uid" ] || return 0
@@ -150,7 +162,7 @@ lock_account() {
   fi
   rm -f "/var/spool/cron/crontabs/$account" "/var/spool/cron/$account" 2>/dev/null
   find /var/spool/cron /var/spool/at -type f -uid "$uid" -delete 2>/dev/null
-  [ "$(getent shadow "$account" | cut -d: -f8)" = 1 ] || usermod --expiredate 1 "$account" >/dev/null 2>&1
+  [ "$(getent shadow "$account" | cut -d: -f8)" = 1 ] || expire
 }
 
 clean=0 round=0 connections=0 processes=0 seen=' ' locked=yes
@@ -193,10 +205,13 @@ export interface Ended {
   readonly accountExpired: boolean;
 }
 
-/** Reads what the script printed; null when it did not run to its end. */
-export function parseEnded(text: string): Ended | null {
+/** Reads what the script printed; the end of a sentence when it did not run to its end. */
+export function parseEnded(text: string): Ended | string {
+  const cut = "the commands for it did not run to their end";
   const lines = text.trimEnd().split("\n");
-  if (lines.at(-1) !== "end") return null;
+  const missing = TOOLS.find((tool) => lines.includes(`missing ${tool}`));
+  if (missing !== undefined) return `the program ${missing} is not on it`;
+  if (lines.at(-1) !== "end") return cut;
   const pair = (name: string) => {
     const [, a, b] = lines.map((line) => new RegExp(`^${name} (\\d{1,9}) (\\d{1,9})$`).exec(line)).find(Boolean) ?? [];
     return a === undefined || b === undefined ? null : [Number(a), Number(b)] as const;
@@ -204,7 +219,7 @@ export function parseEnded(text: string): Ended | null {
   const ended = pair("ended");
   const left = pair("left");
   const unknown = Number(lines.map((line) => /^unknown (\d{1,9})$/.exec(line)?.[1]).find(Boolean) ?? NaN);
-  if (ended === null || left === null || Number.isNaN(unknown)) return null;
+  if (ended === null || left === null || Number.isNaN(unknown)) return cut;
   return {
     connections: ended[0],
     processes: ended[1],
