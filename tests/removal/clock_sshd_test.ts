@@ -1,18 +1,12 @@
 /** A pod whose clock is an hour off. */
 import assert from "node:assert/strict";
-import { HOUR, SECOND } from "../../server/clock.ts";
+import { HOUR } from "../../server/clock.ts";
 import { ignoreScene, type Scene, withScene } from "../presence/scene.ts";
-import { connected, list, livesOn, processesOf, settled, takeOff } from "./scene.ts";
+import { connected, list, livesOn, processesOf, settled, shiftClock, takeOff } from "./scene.ts";
 
-/** The pod has no clock of its own here: a `date` that answers for one stands in its place. */
-async function shiftClock(scene: Scene, hours: number): Promise<void> {
-  // The scene's clock is a little ahead of the machine's.
-  const seconds = Math.round((scene.world.clock.now() + hours * HOUR - Date.now()) / SECOND);
-  await scene.root(
-    `printf '%s\\n' '#!/bin/sh' '[ "$*" = +%s ] && exec echo $(($(/usr/bin/date +%s) + ${seconds}))' ` +
-      `'exec /usr/bin/date "$@"' >/usr/local/bin/date && chmod 755 /usr/local/bin/date`,
-  );
-  // As after a new start: what is known about the pod is asked for again.
+/** As after a new start: what is known about the pod is asked for again. */
+async function withClock(scene: Scene, hours: number): Promise<void> {
+  await shiftClock(scene, hours);
   scene.world.db.run("update compute_pods set setup_start = null, trust_digest = null");
   scene.forget("member");
 }
@@ -24,7 +18,7 @@ Deno.test({
     withScene(async (scene) => {
       await list(scene, "member", "exOfficer");
       const other = await scene.ssh("exOfficer", ["-tt"]);
-      await shiftClock(scene, -1);
+      await withClock(scene, -1);
       const behind = await scene.login("member");
       const said =
         "The pod's clock is 60 minutes behind: it refuses the certificate until its clock is right, or until then.";
@@ -32,7 +26,7 @@ Deno.test({
       const offset: number = (await connected(scene)).clock_offset_seconds;
       assert.ok(Math.abs(offset + 3_600) <= 2, String(offset));
 
-      await shiftClock(scene, 1);
+      await withClock(scene, 1);
       const ahead = await scene.login("member");
       const ends = "The pod's clock is 60 minutes ahead: the certificate ends that much earlier there.";
       assert.ok(ahead.warnings.includes(ends), ahead.warnings.join("\n"));

@@ -1,7 +1,7 @@
 /** Removals from pods that are stopped, start, moved, or cannot be reached for a while, on a real sshd. */
 import assert from "node:assert/strict";
 import { eventually } from "../demo/pods_support.ts";
-import { act, ORG } from "../pods/support.ts";
+import { act } from "../pods/support.ts";
 import { ignoreScene, type Scene, withScene } from "../presence/scene.ts";
 import { PEOPLE } from "../support/world.ts";
 import {
@@ -11,16 +11,13 @@ import {
   livesOn,
   processesOf,
   put,
+  refresh,
   removals,
   removalTurn,
   settled,
   takeOff,
+  tick,
 } from "./scene.ts";
-
-const refresh = (scene: Scene) => {
-  scene.world.clock.advance(1_500);
-  return scene.world.call("GET", `${ORG}/pods`, { as: "officer" });
-};
 
 const upAgain = (scene: Scene) =>
   eventually("the pod is up and set up", async () => {
@@ -76,7 +73,7 @@ Deno.test({
       await eventually("it listens on another port", async () => {
         const { address } = scene.world.runpod.pods.get(scene.podId);
         const answers = address !== null && address.port !== port;
-        scene.world.clock.advance(500);
+        tick(scene, 500);
         return await Promise.resolve(answers);
       });
       assert.equal(scene.row().port, port, "the server does not know yet");

@@ -1,6 +1,7 @@
 /** What the tests of access that ends share: requests about people, and the parts that carry removals out, to be cut off. */
 import assert from "node:assert/strict";
 import type { RemovalRow } from "../../db/stores/removals.ts";
+import { HOUR, SECOND } from "../../server/clock.ts";
 import { AppError } from "../../server/errors.ts";
 import { createRemovals, type Removals } from "../../server/removal/carry_out.ts";
 import { takeAccess, type Which } from "../../server/removal/take.ts";
@@ -60,6 +61,17 @@ export async function connected(scene: Scene): Promise<any> {
   return answer.json;
 }
 
+/** Lets time pass, but however long a test waits, not so much that new certificates are not valid yet by sshd's clock. */
+export function tick({ world }: Pick<Scene, "world">, ms: number): void {
+  if (world.clock.now() - Date.now() < 200 * SECOND) world.clock.advance(ms);
+}
+
+/** RunPod is asked anew, as the loop does it. */
+export async function refresh({ world }: Scene): Promise<void> {
+  tick({ world }, 1_500);
+  await world.call("GET", `${ORG}/pods`, { as: "officer" });
+}
+
 /** A turn of the removals, to its end. */
 export async function removalTurn({ app }: World): Promise<void> {
   await app.jobs.access.removals.turn();
@@ -80,14 +92,31 @@ export async function settled(scene: Scene, waitMs = 31_000): Promise<RemovalSee
 /** Fails when the session of somebody who was let alone has ended, or does not answer. */
 export async function livesOn(session: Ssh): Promise<void> {
   const word = `lives-${crypto.randomUUID().slice(0, 8)}`;
-  await session.type(`echo ${word.slice(0, 5)}""${word.slice(5)}\n`);
-  await eventually("a session that nobody meant goes on", () => Promise.resolve(session.printed().includes(word)));
+  try {
+    await session.type(`echo ${word.slice(0, 5)}""${word.slice(5)}\n`);
+    await eventually("a session that nobody meant goes on", () => Promise.resolve(session.printed().includes(word)));
+  } catch (error) {
+    throw new Error(`It has ended, or does not answer: ${session.printed().slice(-300)}`, { cause: error });
+  }
 }
 
 /** Processes of a member's account, as `ps` shows their arguments. */
 export async function processesOf(scene: Scene, folder: string): Promise<string[]> {
   const { out } = await scene.root(`ps -o args= -u godfather_${folder} 2>/dev/null`);
   return out.split("\n").filter((line) => line !== "");
+}
+
+/**
+ * Sets the pod's clock so many hours ahead of the server's. It has none of its own here: a `date` that answers for one
+ * stands in its place.
+ */
+export async function shiftClock(scene: Scene, hours: number): Promise<void> {
+  // The scene's clock is moved ahead of the machine's.
+  const seconds = Math.round((scene.world.clock.now() + hours * HOUR - Date.now()) / SECOND);
+  await scene.root(
+    `printf '%s\\n' '#!/bin/sh' '[ "$*" = +%s ] && exec echo $(($(/usr/bin/date +%s) + ${seconds}))' ` +
+      `'exec /usr/bin/date "$@"' >/usr/local/bin/date && chmod 755 /usr/local/bin/date`,
+  );
 }
 
 /** Where the connection to the pod breaks while a removal is carried out. */
