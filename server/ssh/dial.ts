@@ -17,6 +17,8 @@ export interface PodTarget {
   readonly port: number;
   /** The org's backend key, as an unencrypted OpenSSH PEM. */
   readonly privateKey: string;
+  /** Another one, tried on the same connection when the first is refused: while the key is being replaced. */
+  readonly otherKey?: string;
 }
 
 /**
@@ -30,6 +32,8 @@ export interface Login {
   readonly client: Client;
   readonly fingerprint: string;
   readonly keyBlob: Uint8Array;
+  /** The private key of the target that was let in. */
+  readonly privateKey: string;
 }
 
 export interface Link {
@@ -153,7 +157,9 @@ export function dial(
 
   const start = (ssh2: Ssh2) => {
     if (finished) return;
-    checkPrivateKey(ssh2, target.privateKey);
+    const keys = [target.privateKey, ...(target.otherKey === undefined ? [] : [target.otherKey])];
+    for (const key of keys) checkPrivateKey(ssh2, key);
+    let tried = -1;
     const client = new ssh2.Client();
     freeCiphersOnClose(client);
     client.on("error", lose);
@@ -163,7 +169,7 @@ export function dial(
       if (finished) return;
       if (!handshakeDone || !accepted) return lose(new Error("The server let us in before the handshake"));
       loggedIn = true;
-      login.resolve({ client, ...accepted });
+      login.resolve({ client, ...accepted, privateKey: keys[tried]! });
     });
     client.on("end", () => lose(closedByPeer()));
     // A socket of our own: ssh2 cannot destroy one that is half closed, and a stalled peer would keep it for ever.
@@ -171,8 +177,11 @@ export function dial(
     client.connect({
       sock: socket,
       username: "root",
-      privateKey: target.privateKey,
-      authHandler: ["publickey"],
+      // Both on one connection: sshd counts a refused login against our address only when none of its keys is let in.
+      authHandler: (_left, _partial, next) => {
+        const key = keys[++tried];
+        next(key === undefined ? false as never : { type: "publickey", username: "root", key });
+      },
       readyTimeout: options.readyTimeoutMs,
       keepaliveInterval: 10_000,
       keepaliveCountMax: 3,

@@ -25,8 +25,11 @@ const ATTEMPTS = 3;
 
 export interface PoolOptions {
   readonly verifyHostKey: HostKeyVerifier;
-  /** Called after each login: the moment to pin a key that was seen for the first time. */
-  readonly onLogin?: (target: PodTarget, fingerprint: string, keyBlob: Uint8Array) => void;
+  /**
+   * Called after each login: the moment to pin a host key that was seen for the first time. `privateKey` is the one of the
+   * target's that was let in.
+   */
+  readonly onLogin?: (target: PodTarget, fingerprint: string, keyBlob: Uint8Array, privateKey: string) => void;
   /** Decides when a pod that refused us may be tried again. */
   readonly clock: Clock;
   /** Channels per connection, default 8: sshd's MaxSessions is 10. */
@@ -125,8 +128,11 @@ interface Held {
   readonly signal: AbortSignal;
 }
 
+/** One key in common is enough: while a key is being replaced, the connection of the old one is as good. */
 function sameTarget(a: PodTarget, b: PodTarget): boolean {
-  return a.startKey === b.startKey && a.host === b.host && a.port === b.port && a.privateKey === b.privateKey;
+  const keys = [a.privateKey, a.otherKey];
+  return a.startKey === b.startKey && a.host === b.host && a.port === b.port &&
+    (keys.includes(b.privateKey) || b.otherKey !== undefined && keys.includes(b.otherKey));
 }
 
 export function createPool(options: PoolOptions): SshPool {
@@ -147,7 +153,7 @@ export function createPool(options: PoolOptions): SshPool {
     try {
       const login = await link.login;
       backoff.succeeded(target);
-      onLogin?.(target, login.fingerprint, login.keyBlob);
+      onLogin?.(target, login.fingerprint, login.keyBlob, login.privateKey);
       return login;
     } catch (error) {
       link.destroy();
