@@ -19,9 +19,12 @@ import { callbackPath } from "./http/sign_in_routes.ts";
 import { createOrgSecrets } from "./identity/org_secrets.ts";
 import { countUnreadable } from "./identity/rotate.ts";
 import { createSecretBox } from "./identity/secret_box.ts";
+import { noteLogin } from "./key_rotation/note_login.ts";
+import { createKeyTurns, KEY_TIMINGS, type KeyTimings } from "./key_rotation/turn.ts";
 import { lazily } from "./lazily.ts";
 import type { Log } from "./log.ts";
 import { type Loops, startLoops } from "./loops.ts";
+import type { OrgTurns } from "./org_turns.ts";
 import { createActions } from "./pods/act.ts";
 import { POD_TIMINGS, type PodTimings } from "./pods/deps.ts";
 import { createPodReader } from "./pods/pod_reader.ts";
@@ -67,6 +70,7 @@ export interface AppParts {
   /** Names the machine and folder of the database (see `homeOf`), so that a copy of it is noticed; null: not watched. */
   readonly home?: string | null;
   readonly fileTimings?: FileTimings;
+  readonly keyTimings?: KeyTimings;
   readonly setupOptions?: SetupOptions;
 }
 
@@ -91,6 +95,8 @@ export interface Jobs {
   readonly money: MoneyTurn;
   readonly access: AccessTurns;
   readonly webhooks: Deliverer;
+  /** Carries rotations of keys on. */
+  readonly keys: OrgTurns;
 }
 
 /** Builds every part from its dependencies and hands them over: the one place where wiring happens. */
@@ -119,7 +125,15 @@ export function createApp(parts: AppParts): App {
     ...(parts.runpodLimits === undefined ? {} : { limits: parts.runpodLimits }),
   });
   const hostKeys = createHostKeys(db, clock, log);
-  const ssh = createPool({ verifyHostKey: hostKeys.verify, onLogin: hostKeys.pin, clock, log });
+  const ssh = createPool({
+    verifyHostKey: hostKeys.verify,
+    onLogin: (target, fingerprint, keyBlob, privateKey) => {
+      hostKeys.pin(target, fingerprint, keyBlob);
+      noteLogin(db, keys, target, privateKey);
+    },
+    clock,
+    log,
+  });
   const limits = createLimits(clock, parts.limitRules ?? LIMIT_RULES);
   const guards = createGuards({
     db,
@@ -192,6 +206,12 @@ export function createApp(parts: AppParts): App {
   // Until the loops run there is nobody to wake.
   const poke = () => loops?.wakeSchedule();
   const settler = createSettler({ ...podDeps, refresher, actions, poke });
+  const { bringUpToDate } = setup;
+  const keyTimings = parts.keyTimings ?? KEY_TIMINGS;
+  const keyTurns = createKeyTurns(
+    { ...podDeps, refresher, actions, bringUpToDate, isPaused: pause.reason },
+    keyTimings,
+  );
   const jobs: Jobs = {
     schedule,
     autoStop,
@@ -199,6 +219,7 @@ export function createApp(parts: AppParts): App {
     money: createMoneyTurn(podDeps),
     access: createAccessTurns({ ...podDeps, setup, removals, superadmins: config.superadmins }),
     webhooks: deliverer,
+    keys: keyTurns,
   };
   const fileDeps = {
     ...podDeps,
@@ -216,6 +237,9 @@ export function createApp(parts: AppParts): App {
     removals,
     ...standingDeps,
     poke,
+    pokeKeys: () => {
+      if (loops !== null) keyTurns.begin();
+    },
     refresher,
     actions,
     schedule,
@@ -259,6 +283,7 @@ export function createApp(parts: AppParts): App {
         jobs,
         settler,
         scheduleTurnMs: scheduleTimings.turnMs,
+        keysTurnMs: keyTimings.turnMs,
         autoStopTimings,
         auditRetentionDays: config.auditRetentionDays,
         tidyPods: () => tidyPods(fileDeps),

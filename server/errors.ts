@@ -45,6 +45,7 @@ const STATUS = {
   conflict: 409,
   org_exists: 409,
   live_pods: 409,
+  rotation_open: 409,
   budget_reached: 409,
   already_running: 409,
   too_large: 413,

@@ -1,6 +1,7 @@
 import { pruneAudit } from "../db/stores/audit.ts";
 import { pruneConnections } from "../db/stores/connections.ts";
 import { failTestsBefore, pruneDeliveries } from "../db/stores/deliveries.ts";
+import { pruneEnvChanges } from "../db/stores/env_changes.ts";
 import { pruneEvents } from "../db/stores/events.ts";
 import { openIntents } from "../db/stores/intents.ts";
 import { allOrgs, orgById } from "../db/stores/organizations.ts";
@@ -54,6 +55,7 @@ export function startLoops(
     readonly jobs: Jobs;
     readonly settler: OrgTurns;
     readonly scheduleTurnMs: number;
+    readonly keysTurnMs: number;
     readonly autoStopTimings: Pick<AutoStopTimings, "turnMs" | "warnTurnMs">;
     readonly auditRetentionDays: number;
     /** Removes what broken-off writes left on pods. */
@@ -78,10 +80,11 @@ export function startLoops(
     const revocations = pruneRevocations(db, now);
     const connections = pruneConnections(db, now - CONNECTIONS_KEPT_MS);
     const removals = pruneRemovals(db, now - CONNECTIONS_KEPT_MS);
+    const envChanges = pruneEnvChanges(db, now - CONNECTIONS_KEPT_MS);
     const sessions = pruneSessions(db, now - SESSIONS_KEPT_MS);
     const deliveries = pruneDeliveries(db, now - DELIVERIES_KEPT_MS);
     const events = pruneEvents(db, now - EVENTS_KEPT_MS);
-    const removed = { audit: rows, revocations, connections, removals, sessions, deliveries, events };
+    const removed = { audit: rows, revocations, connections, removals, envChanges, sessions, deliveries, events };
     if (Object.values(removed).some((count) => count > 0)) log.info("Old rows were removed", removed);
     failTestsBefore(db, now - MINUTE, "The server stopped before the answer came", now);
   };
@@ -97,6 +100,7 @@ export function startLoops(
     every("money", MINUTE, deps.jobs.money.turn, log),
     every("removals", TURN_MS, deps.jobs.access.removals.begin, log),
     every("pod keys", MINUTE, deps.jobs.access.deliveries.begin, log),
+    every("keys", deps.keysTurnMs, deps.jobs.keys.begin, log),
     every("access", ACCESS_MS, deps.jobs.access.checks.begin, log),
     every("webhooks", TURN_MS, deps.jobs.webhooks.turn, log),
     every("housekeeping", HOUR, housekeeping, log),
@@ -107,7 +111,10 @@ export function startLoops(
       deps.jobs.money.close();
       await Promise.all(loops.map((loop) => loop.stop()));
       const { removals, deliveries, checks } = deps.jobs.access;
-      const turns = [refreshes, deps.jobs.schedule, deps.settler, removals, deliveries, checks];
+      const turns = [
+        ...[refreshes, deps.jobs.schedule, deps.settler, deps.jobs.keys],
+        ...[removals, deliveries, checks],
+      ];
       await Promise.all([autoStop.stops.idle(), ...turns.map((one) => one.close())]);
     },
     wakeSchedule: schedule.wake,

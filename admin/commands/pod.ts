@@ -69,6 +69,7 @@ export function describePod(pod: PodView): string {
     ["Longest run", ruleText(pod.max_run_hours, "hours")],
     ["Kept until", shortTime(pod.keep_until)],
     ["This month", `${usdText(pod.cost_this_month)} USD`],
+    ["Changed outside", pod.changed_outside.join(" ")],
     ["Trouble", pod.trouble === null ? null : `${pod.trouble.what} ${pod.trouble.todo}`],
   ]);
 }

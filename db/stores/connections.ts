@@ -8,6 +8,7 @@ export interface ConnectionRow {
   readonly valid_before: number;
   readonly created_at: number;
   readonly runpod_id: string;
+  readonly ca_fingerprint: string;
   readonly revoked_at: number | null;
 }
 

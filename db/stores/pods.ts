@@ -1,11 +1,12 @@
 import type { Database } from "../database.ts";
 import { setAllowedUsers } from "./pod_access.ts";
+import type { PodKeyColumns } from "./pod_keys.ts";
 import type { PodSetupColumns } from "./pod_setup.ts";
 
 export type PodRowState = "creating" | "live" | "failed" | "terminated";
 
 /** A pod of ours with the state RunPod last reported. `id` is ours; `runpod_id` is its present incarnation. */
-export interface PodRow extends PodSetupColumns {
+export interface PodRow extends PodSetupColumns, PodKeyColumns {
   readonly id: string;
   readonly org_id: number;
   readonly name: string;
@@ -261,7 +262,8 @@ export function dropAddress(db: Database, podId: string): void {
     podId,
     podId,
   );
-  db.run("update compute_pods set host = null, port = null where id = ?", podId);
+  // Nor what was learnt of its keys: the next start may come under the same times.
+  db.run("update compute_pods set host = null, port = null, keys_start = null where id = ?", podId);
 }
 
 /** An officer asked, or did not, for the pod's run although the month's budget was spent. */

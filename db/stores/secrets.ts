@@ -41,8 +41,11 @@ export interface KeyRow {
   readonly org_id: number;
   readonly kind: "backend" | "user_ca";
   readonly public_key: string;
+  /** Encrypted; empty when it was wiped after a rotation. */
   readonly private_key: string;
   readonly fingerprint: string;
+  readonly created_at: number;
+  readonly retired_at: number | null;
 }
 
 /** The org's current key pair of a kind; the private half is encrypted. */
@@ -50,7 +53,7 @@ export function currentKey(db: Database, orgId: number, kind: KeyRow["kind"]): K
   return db.get("select * from compute_keys where org_id = ? and kind = ? and retired_at is null", orgId, kind);
 }
 
-export function insertKey(db: Database, key: Omit<KeyRow, "id">, now: number): void {
+export function insertKey(db: Database, key: Omit<KeyRow, "id" | "created_at" | "retired_at">, now: number): void {
   db.run(
     "insert into compute_keys (org_id, kind, public_key, private_key, fingerprint, created_at) values (?, ?, ?, ?, ?, ?)",
     key.org_id,
@@ -63,7 +66,23 @@ export function insertKey(db: Database, key: Omit<KeyRow, "id">, now: number): v
 }
 
 export const allSecrets = (db: Database): SecretRow[] => db.all("select * from org_secrets");
-export const allKeys = (db: Database): KeyRow[] => db.all("select * from compute_keys");
+/** Every key pair of every org whose private half is still there. */
+export const allKeys = (db: Database): KeyRow[] => db.all("select * from compute_keys where private_key != ''");
+
+/** Every key of a kind that an org has or had, the oldest first. */
+export function keysOf(db: Database, orgId: number, kind: KeyRow["kind"]): KeyRow[] {
+  return db.all("select * from compute_keys where org_id = ? and kind = ? order by id", orgId, kind);
+}
+
+/** The org's current key becomes an old one. */
+export function retireKey(db: Database, id: number, now: number): void {
+  db.run("update compute_keys set retired_at = ? where id = ?", now, id);
+}
+
+/** Removes the private half of an old key for good. */
+export function wipePrivateKey(db: Database, id: number): void {
+  db.run("update compute_keys set private_key = '' where id = ? and retired_at is not null", id);
+}
 
 export function replaceKeyCiphertext(db: Database, id: number, ciphertext: string): void {
   db.run("update compute_keys set private_key = ? where id = ?", ciphertext, id);

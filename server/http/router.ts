@@ -9,6 +9,7 @@ import { transferRoutes } from "../files/transfer_routes.ts";
 import { operatorRoutes } from "../identity/operator_routes.ts";
 import { orgRoutes } from "../identity/org_routes.ts";
 import { tokenRoutes } from "../identity/token_routes.ts";
+import { keyRoutes } from "../key_rotation/routes.ts";
 import { memberRoutes } from "../pods/member_routes.ts";
 import { podRoutes } from "../pods/routes.ts";
 import { presenceRoutes } from "../presence/routes.ts";
@@ -43,6 +44,7 @@ export type RouteDeps =
   & Parameters<typeof webhookRoutes>[0]
   & Parameters<typeof scheduleRoutes>[0]
   & Parameters<typeof operatorRoutes>[0]
+  & Parameters<typeof keyRoutes>[0]
   & Parameters<typeof signInRoutes>[0]
   & Parameters<typeof publicRoutes>[0]
   & { readonly trustedProxies: ReadonlySet<string> };
@@ -74,6 +76,7 @@ export function buildRouter(deps: RouteDeps) {
     .route("/api/compute", signInRoutes(deps))
     .route("/api/compute/:org", org)
     .route("/api/operator", operatorRoutes(deps))
+    .route("/api/operator", keyRoutes(deps))
     .route("/", publicRoutes(deps));
 
   router.notFound((c) => {

@@ -34,6 +34,7 @@ export const SYSTEM_RULES = {
   max_run: "the limit on hours of one run",
   budget: "the budget",
   access: "the access check",
+  key_rotation: "the rotation of keys",
 } as const;
 
 /** Who does something: somebody who asked, or the server itself. */

@@ -7,17 +7,20 @@ import {
   incarnationKnown,
   insertPod,
   type LivePod,
+  livePods,
   markFailed,
   podById,
   runpodNameTaken,
   unsettledPods,
 } from "../../db/stores/pods.ts";
+import { caLinesOf } from "../../db/stores/revocations.ts";
 import { type SessionOutOfOrder, sessionsOutOfOrder } from "../../db/stores/sessions.ts";
 import { actorOf } from "../audit/write.ts";
 import { isoTime } from "../clock.ts";
 import { AppError, asClause } from "../errors.ts";
 import { callerId, discordIdOf } from "../identity/callers.ts";
 import type { Asker } from "../identity/callers.ts";
+import { changedOutsideReader } from "../key_rotation/changed_outside.ts";
 import type { RunpodPod } from "../runpod/client.ts";
 import { RunpodError, toAppError } from "../runpod/errors.ts";
 import { adoptCreated } from "./adopt.ts";
@@ -38,6 +41,7 @@ export interface AttentionView {
     | "host_key_changed"
     | "session_failing"
     | "session_pod_down"
+    | "keys_changed"
     | Trouble;
   readonly pod_id: string | null;
   readonly name: string | null;
@@ -57,6 +61,7 @@ export function listAttention(deps: PodDeps, org: Org): AttentionView[] {
     ...open.map((intent) => intentView(deps, intent)),
     ...openAttentionRows(db, org.id).map((row) => rowView(deps, row)),
     ...unsettledPods(db, org.id).flatMap((pod) => podViews(deps, pod)),
+    ...changedKeys(deps, org),
     ...sessionsOutOfOrder(db, org.id, deps.clock.now()).map(sessionAttention),
   ];
   return views.sort((a, b) => a.since < b.since ? -1 : a.since > b.since ? 1 : 0);
@@ -157,6 +162,24 @@ function sessionAttention(session: SessionOutOfOrder): AttentionView {
   };
 }
 
+/** Pods that the server, or everybody, cannot get into sooner or later, because their env has other keys. */
+function changedKeys({ db }: PodDeps, org: Org): AttentionView[] {
+  const changedOutside = changedOutsideReader(db, org.id);
+  return livePods(db, org.id).flatMap((pod) =>
+    changedOutside(pod).filter((change) => change.what === "keys").slice(0, 1).map(({ sentence, todo }) => ({
+      id: `keys-${pod.runpod_id}`,
+      kind: "keys_changed" as const,
+      pod_id: pod.runpod_id,
+      name: pod.name,
+      since: isoTime(pod.as_of ?? pod.created_at),
+      asked_by: null,
+      what: sentence,
+      todo,
+      actions: [],
+    }))
+  );
+}
+
 function podViews(deps: PodDeps, pod: LivePod): AttentionView[] {
   const common = { pod_id: pod.runpod_id, name: pod.name, asked_by: null, actions: [] };
   const views: AttentionView[] = [];
@@ -238,7 +261,7 @@ export async function resolveAttention(
 async function readForAdoption(deps: PodDeps, org: Org, runpodId: string): Promise<RunpodPod> {
   try {
     const pod = await deps.runpod.clientOf(org).get(runpodId, { timeoutMs: 8_000 });
-    if (!carriesOurKey(pod, deps.keys.caLine(org.id))) {
+    if (!carriesOurKey(pod, caLinesOf(deps.db, org.id).map((ca) => ca.line))) {
       throw new AppError("conflict", "The pod does not carry this organization's keys, so it was not made here");
     }
     return pod;

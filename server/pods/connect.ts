@@ -65,7 +65,7 @@ export async function connect(
     await lookAtHostKey(deps, pod, left());
   }
   warnings.push(...await readyForLogin(deps, pod, left()));
-  const ca = await deps.keys.caSigner(org.id);
+  const ca = await deps.keys.caSigner(org.id, pod.id);
   const forwards = me.isOfficer || await mayForward(deps, pod, left());
   if (!forwards) warnings.push(NO_FORWARDING);
   // A class connects at the same time: the certificates of one moment share a commit.

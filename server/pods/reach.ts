@@ -43,12 +43,14 @@ export function targetOf(deps: PodDeps, pod: LivePod): PodTarget {
   if (pod.status !== "RUNNING" || pod.host === null || pod.port === null || pod.start_key === null) {
     throw addressPending();
   }
+  const { first, other } = deps.keys.backendKeysFor(pod);
   return {
     podKey: pod.id,
     startKey: pod.start_key,
     host: pod.host,
     port: pod.port,
-    privateKey: deps.keys.backendPrivateKey(pod.org_id),
+    privateKey: first,
+    ...(other === null ? {} : { otherKey: other }),
   };
 }
 

@@ -12,6 +12,7 @@ import { type LivePod, podById } from "../../db/stores/pods.ts";
 import { actorOf } from "../audit/write.ts";
 import { AppError, asClause } from "../errors.ts";
 import { actorName, type Asker, callerId } from "../identity/callers.ts";
+import { withKeys } from "../key_rotation/env_keys.ts";
 import { type CreateBody, RunpodError, type RunpodPod, toAppError } from "../runpod/client.ts";
 import { adoptCreated } from "./adopt.ts";
 import type { PodDeps } from "./deps.ts";
@@ -35,8 +36,9 @@ export async function replacePod(
     throw new AppError("pod_not_found", "Pod not found");
   }
   const old = await readOld(deps, org, row as LivePod);
+  const keys = await deps.keys.ensure(org.id);
   const intent = save(deps, org, asker, row as LivePod, old);
-  const body = bodyLike(old, requestOf(intent).runpod_name!);
+  const body = bodyLike(old, requestOf(intent).runpod_name!, keys);
   deps.inFlight.add(intent.id);
   const askedAt = clock.now();
   try {
@@ -123,15 +125,20 @@ function save(deps: PodDeps, org: Org, asker: Asker, row: LivePod, old: RunpodPo
   return intentById(deps.db, id)!;
 }
 
-/** `readOld` has made sure that nothing of it is missing. */
-function bodyLike(old: RunpodPod, name: string): CreateBody {
+/** `readOld` has made sure that nothing of it is missing. The keys are today's: the old pod's may be replaced by now. */
+function bodyLike(
+  old: RunpodPod,
+  name: string,
+  keys: { readonly backend: string; readonly userCa: string },
+): CreateBody {
+  const env = Object.fromEntries(Object.entries(old.env!).filter(([key]) => !key.startsWith("RUNPOD_")));
   return {
     name,
     image: old.image!,
     cloud: old.cloud === "COMMUNITY" ? "COMMUNITY" : "SECURE",
     disk: old.disk!,
     ports: ["22/tcp"],
-    env: Object.fromEntries(Object.entries(old.env!).filter(([key]) => !key.startsWith("RUNPOD_"))),
+    env: withKeys(env, { backend: keys.backend, user_ca: keys.userCa }) ?? env,
     gpu: { id: old.gpu!.id!, count: Math.max(1, old.gpu!.count ?? 1) },
     ...(old.networkMount === null ? {} : { mounts: { network: [old.networkMount] } }),
   };

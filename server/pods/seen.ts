@@ -13,6 +13,8 @@ import { raise } from "../events/raise.ts";
 import type { RunpodPod } from "../runpod/client.ts";
 import { meterReading } from "../spend/meter.ts";
 import { settingsOf } from "../identity/org_settings.ts";
+import { publicKeysOf } from "../key_rotation/facts.ts";
+import { noteAnswer } from "../key_rotation/note_answer.ts";
 import { noteUse } from "../presence/use.ts";
 import type { PodDeps } from "./deps.ts";
 import { startKeyOf } from "./start_key.ts";
@@ -52,6 +54,7 @@ export function recordAnswer(deps: SeenDeps, podId: string, answer: RunpodPod, a
   const seen = seenOf(row, answer, askedAt);
   const move = moveOf(row, seen);
   storeSeen(deps.db, podId, seen, askedAt);
+  noteAnswer(deps.db, row, answer, seen.startKey, publicKeysOf(deps.db, row.org_id));
   const { status, costPerHour, startedAt } = seen;
   const isWithoutGpu = costPerHour === 0 && isUp(status) && lacksGpu(row, answer);
   meterReading(deps.db, row, { runpodId: answer.id, status, costPerHour, startedAt, isWithoutGpu }, askedAt);

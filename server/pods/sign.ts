@@ -7,6 +7,7 @@ import { HOUR, isoTime, MINUTE } from "../clock.ts";
 import { AppError } from "../errors.ts";
 import type { Asker, PersonCaller } from "../identity/callers.ts";
 import { folderFor } from "../identity/folders.ts";
+import { isTrustedCa } from "../key_rotation/facts.ts";
 import { issueCertificate, randomSerial } from "../ssh/certificate.ts";
 import type { CaSigner } from "../ssh/org_keys.ts";
 import type { SubjectKey } from "../ssh/public_key.ts";
@@ -80,6 +81,9 @@ export function sign(
     checkAccess(deps, current as LivePod, me);
     if (me.tokenId !== null && tokenById(db, org.id, me.tokenId)?.revoked_at !== null) {
       throw new AppError("token_invalid", "The CLI token was revoked");
+    }
+    if (!isTrustedCa(db, org.id, how.ca.fingerprint)) {
+      throw new AppError("conflict", "The organization's CA key was replaced a moment ago. Try again");
     }
     if (!POD_ID.test(pod.runpod_id)) {
       throw new AppError("pod_refused", "RunPod gave the pod an id that cannot stand in a certificate");

@@ -4,6 +4,7 @@ import type { LivePod } from "../../db/stores/pods.ts";
 import { isoTime, MINUTE } from "../clock.ts";
 import { AppError, asClause } from "../errors.ts";
 import type { PersonCaller } from "../identity/callers.ts";
+import { isTrustedCa } from "../key_rotation/facts.ts";
 import { checkAccess } from "./access_check.ts";
 import { addressPending } from "./address_pending.ts";
 import type { PodDeps } from "./deps.ts";
@@ -80,11 +81,15 @@ export async function sshConfig(
   };
 }
 
-/** A certificate given to an officer is root's: it must be renewed when the role went, and when it came. */
+/**
+ * A certificate given to an officer is root's: it must be renewed when the role went, and when it came. One of a CA that
+ * was replaced works nowhere.
+ */
 function certificateState(deps: PodDeps, pod: LivePod, me: PersonCaller, serial: string): "usable" | "renew" {
   const held = heldConnection(deps.db, { podId: pod.id, discordId: me.discordId, serial });
   const isGood = held !== undefined && held.runpod_id === pod.runpod_id &&
-    held.valid_before - deps.clock.now() > RENEW_BEFORE_MS && (held.is_admin === 1) === me.isOfficer;
+    held.valid_before - deps.clock.now() > RENEW_BEFORE_MS && (held.is_admin === 1) === me.isOfficer &&
+    isTrustedCa(deps.db, pod.org_id, held.ca_fingerprint);
   return isGood ? "usable" : "renew";
 }
 

@@ -1,6 +1,8 @@
 import type { Database } from "../../db/database.ts";
 import { confirmPods, type LivePod } from "../../db/stores/pods.ts";
 import { confirmStretches, podsWithOpenStretch } from "../../db/stores/spend.ts";
+import { publicKeysOf } from "../key_rotation/facts.ts";
+import { tellsNothingNew } from "../key_rotation/note_answer.ts";
 import type { RunpodPod } from "../runpod/client.ts";
 import { isDown } from "./moves.ts";
 import { seenOf } from "./seen.ts";
@@ -18,6 +20,7 @@ export interface Standstill {
 /** `askedAt` is when the list was asked for. Use it within one transaction. */
 export function createStandstill(db: Database, orgId: number, askedAt: number): Standstill {
   const metered = podsWithOpenStretch(db, orgId);
+  const keys = publicKeysOf(db, orgId);
   const ids: string[] = [];
   return {
     takes(row, answer) {
@@ -28,7 +31,8 @@ export function createStandstill(db: Database, orgId: number, askedAt: number): 
       const seen = seenOf(row, answer, askedAt);
       const isSame = seen.status === row.status && seen.host === row.host && seen.port === row.port &&
         seen.machine === row.machine && seen.costPerHour === row.cost_per_hour && seen.gpuCount === row.gpu_count &&
-        seen.startKey === row.start_key && seen.startedAt === row.started_at && seen.upSince === row.up_since;
+        seen.startKey === row.start_key && seen.startedAt === row.started_at && seen.upSince === row.up_since &&
+        row.env_unsure === 0 && tellsNothingNew(row, answer, keys);
       if (isSame) ids.push(row.id);
       return isSame;
     },

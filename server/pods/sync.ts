@@ -10,6 +10,7 @@ import {
   podById,
   reviveTerminated,
 } from "../../db/stores/pods.ts";
+import { caLinesOf } from "../../db/stores/revocations.ts";
 import type { RunpodPod } from "../runpod/client.ts";
 import { adoptCreated } from "./adopt.ts";
 import { raise } from "../events/raise.ts";
@@ -27,9 +28,13 @@ export function isGone(since: number, misses: number, now: number, freshPodMs: n
   return misses >= 2 && now - since > freshPodMs;
 }
 
-/** True when the pod carries this org's CA key: it was made by this org's orgpods, or a copy of its database. */
-export function carriesOurKey(pod: RunpodPod, caLine: string | null): boolean {
-  return caLine !== null && pod.env?.GODFATHER_SSH_CA_PUBLIC_KEY === caLine;
+/**
+ * True when the pod carries a CA key that this org has or had: it was made by this org's orgpods, or a copy of its
+ * database. A pod that was out of sight while the key was replaced still carries the old one.
+ */
+export function carriesOurKey(pod: RunpodPod, caLines: readonly string[]): boolean {
+  const line = pod.env?.GODFATHER_SSH_CA_PUBLIC_KEY;
+  return line !== undefined && caLines.includes(line);
 }
 
 /**
@@ -53,7 +58,7 @@ export function applyList(deps: PodDeps, org: Org, list: readonly RunpodPod[], a
       }
     }
     standstill.store();
-    const caLine = deps.keys.caLine(org.id);
+    const caLines = caLinesOf(db, org.id).map((ca) => ca.line);
     const creates = openIntents(db, org.id).filter((intent) => intent.action === "create");
     for (const pod of list) {
       if (ours.has(pod.id)) continue;
@@ -62,7 +67,7 @@ export function applyList(deps: PodDeps, org: Org, list: readonly RunpodPod[], a
         if (isLeftBehind(deps, org, pod)) noteOrphan(deps, org, pod);
         continue;
       }
-      if (!carriesOurKey(pod, caLine)) continue;
+      if (!carriesOurKey(pod, caLines)) continue;
       const intent = createOf(deps, creates, pod);
       if (intent !== undefined) adoptCreated(deps, org, intent, pod, askedAt, "found in RunPod's list by its name");
       else noteOrphan(deps, org, pod);

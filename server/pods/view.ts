@@ -6,6 +6,7 @@ import { standingReader } from "../auto_stop/load.ts";
 import type { Standing } from "../auto_stop/planned.ts";
 import { keptUntil } from "../auto_stop/rules.ts";
 import { isoTime } from "../clock.ts";
+import { changedOutsideReader } from "../key_rotation/changed_outside.ts";
 import { clockOffsetOf } from "../presence/clock_offset.ts";
 import { type Planned, plannedOf } from "../schedule/planned.ts";
 import type { MonthCosts } from "../spend/month_costs.ts";
@@ -55,6 +56,8 @@ export interface PodView extends Standing {
   readonly trouble:
     | { readonly code: Trouble; readonly since: string | null; readonly what: string; readonly todo: string }
     | null;
+  /** What RunPod shows otherwise than it was asked for: its image, its start arguments, the keys in its environment. */
+  readonly changed_outside: string[];
   readonly next_session: Planned["next_session"];
   /** USD in this calendar month (UTC), storage included; up to half a minute old. */
   readonly cost_this_month: number;
@@ -94,9 +97,11 @@ export function podViewer(deps: ViewDeps, org: Org, now: number): PodViewer {
   const planned = plannedOf(db, org.id, now);
   const costs = deps.monthCosts(org.id, now);
   const standing = standingReader(deps, org, now);
+  const changedOutside = changedOutsideReader(db, org.id);
   return (pod, stale) => ({
     ...stateOf(pod, stale, now),
     allowed_users: allowed.get(pod.id) ?? [],
+    changed_outside: changedOutside(pod).map((change) => change.sentence),
     next_session: planned(pod.id).next_session,
     cost_this_month: costs.get(pod.id) ?? 0,
     ...standing(pod),
@@ -107,7 +112,7 @@ function stateOf(
   pod: LivePod,
   stale: boolean,
   now: number,
-): Omit<PodView, "allowed_users" | "next_session" | "cost_this_month" | keyof Standing> {
+): Omit<PodView, "allowed_users" | "changed_outside" | "next_session" | "cost_this_month" | keyof Standing> {
   const thisStart = pod.start_key !== null && pod.status === "RUNNING" ? pod.start_key : null;
   const reached = thisStart !== null && pod.reachable_start === thisStart && pod.unreachable_reason === null;
   return {

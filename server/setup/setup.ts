@@ -1,4 +1,5 @@
 import { storeClockOffset, storeSetup, storeTrust, storeTrustError } from "../../db/stores/pod_setup.ts";
+import { storeDeliveredKeys } from "../../db/stores/pod_keys.ts";
 import { type Org, orgById } from "../../db/stores/organizations.ts";
 import { type LivePod, livePods, podById } from "../../db/stores/pods.ts";
 import { MINUTE, SECOND } from "../clock.ts";
@@ -92,8 +93,10 @@ export function createPodSetup(deps: PodDeps, options: SetupOptions = {}): PodSe
     return facts;
   };
 
-  const push = async (pod: LivePod, target: PodTarget, facts: PodFacts, trust: Trust, dropIn: RemoteFile) =>
-    await pushSetup({
+  const push = async (pod: LivePod, target: PodTarget, facts: PodFacts, trust: Trust, dropIn: RemoteFile) => {
+    // Taken now: `trust` would not have the key of a rotation that begins meanwhile.
+    const { signer } = await deps.keys.caSigner(pod.org_id);
+    return await pushSetup({
       ssh,
       target,
       facts: facts as Parameters<typeof pushSetup>[0]["facts"],
@@ -103,17 +106,16 @@ export function createPodSetup(deps: PodDeps, options: SetupOptions = {}): PodSe
         ...programs(await loadImage()),
       ],
       dropIn,
-      tryCertificate: async () => {
-        const { signer } = await deps.keys.caSigner(pod.org_id);
-        return await tryCertificate(ssh, target, {
+      tryCertificate: () =>
+        tryCertificate(ssh, target, {
           principal: `gf-${pod.runpod_id}`,
           ca: signer,
           podClock: clock.now() + (podById(db, pod.id)?.clock_offset_ms ?? 0),
-        });
-      },
+        }),
       ...(options.beforeStep === undefined ? {} : { before: options.beforeStep }),
       ...(options.takeBackAfterS === undefined ? {} : { takeBackAfterS: options.takeBackAfterS }),
     });
+  };
 
   const setUp = async (pod: LivePod): Promise<void> => {
     const target = targetOf(deps, pod);
@@ -144,8 +146,12 @@ export function createPodSetup(deps: PodDeps, options: SetupOptions = {}): PodSe
 
   const deliverNow = async (pod: LivePod, target: PodTarget, trust: Trust): Promise<Failure> => {
     const failure = await deliverTrust(ssh, target, trust);
-    if (failure === null) storeTrust(db, pod.id, target.startKey, trust.digest);
-    else {
+    if (failure === null) {
+      db.tx(() => {
+        storeTrust(db, pod.id, target.startKey, trust.digest);
+        storeDeliveredKeys(db, pod.id, target.startKey, trust.keys);
+      });
+    } else {
       storeTrustError(db, pod.id, target.startKey, failure);
       log.warn("Revocation list and keys could not be brought to a pod", { pod: pod.id, reason: failure });
     }

@@ -2,7 +2,9 @@ import { createHash } from "node:crypto";
 import type { Database } from "../../db/database.ts";
 import type { Org } from "../../db/stores/organizations.ts";
 import type { LivePod } from "../../db/stores/pods.ts";
-import { currentKey } from "../../db/stores/secrets.ts";
+import type { KeyLists } from "../../db/stores/pod_keys.ts";
+import { keysOf } from "../../db/stores/secrets.ts";
+import { trustedKeys } from "../key_rotation/facts.ts";
 import { krlOfOrg } from "../revocation/krl_of_org.ts";
 import type { RemoteFile } from "./remote_shell.ts";
 
@@ -17,6 +19,8 @@ export interface Trust {
   readonly backendLines: readonly string[];
   /** Lines that it must not have any more. */
   readonly goneLines: readonly string[];
+  /** The fingerprints of the org's keys that it lets in. */
+  readonly keys: KeyLists;
   /** Changes whenever any of this does. */
   readonly digest: string;
 }
@@ -29,15 +33,24 @@ export function remoteFile(path: string, mode: number, content: Uint8Array | str
   return { path, mode, bytes, sha256: sha256(bytes) };
 }
 
-/** What `pod` is to trust at `now`. Null before the org has keys. */
+/**
+ * What `pod` is to trust at `now`: both keys of a kind while one replaces the other, and none that was replaced before.
+ * Null before the org has keys.
+ */
 export function trustOf(db: Database, org: Org, _pod: Pick<LivePod, "id">, now: number): Trust | null {
-  const backend = currentKey(db, org.id, "backend");
-  const ca = currentKey(db, org.id, "user_ca");
-  if (backend === undefined || ca === undefined) return null;
+  const [backend, ca] = [trustedKeys(db, org.id, "backend"), trustedKeys(db, org.id, "user_ca")];
+  if (backend === null || ca === null) return null;
+  const [logins, cas] = [backend, ca].map(({ current, old }) => old === null ? [current] : [current, old]);
   const krl = krlOfOrg(db, org, now);
-  const files = [remoteFile(KRL_FILE, 0o644, krl.bytes), remoteFile(CA_FILE, 0o644, `${ca.public_key}\n`)];
-  const backendLines = [backend.public_key];
-  const goneLines: string[] = [];
+  const files = [remoteFile(KRL_FILE, 0o644, krl.bytes), remoteFile(CA_FILE, 0o644, linesOf(cas!))];
+  const backendLines = logins!.map((key) => key.public_key);
+  const goneLines = keysOf(db, org.id, "backend").map((key) => key.public_key)
+    .filter((line) => !backendLines.includes(line));
   const digest = sha256(JSON.stringify([files.map((file) => file.sha256), backendLines, goneLines]));
-  return { files, backendLines, goneLines, digest };
+  const keys = { backend: logins!.map(printOf), user_ca: cas!.map(printOf) };
+  return { files, backendLines, goneLines, keys, digest };
 }
+
+const printOf = (key: { readonly fingerprint: string }): string => key.fingerprint;
+const linesOf = (keys: readonly { readonly public_key: string }[]): string =>
+  keys.map((key) => `${key.public_key}\n`).join("");

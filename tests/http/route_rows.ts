@@ -341,6 +341,11 @@ export const ROWS: Readonly<Record<string, Row>> = {
     mayBeEmpty: true,
   }),
   "POST /api/operator/secrets/rotate": operator("200"),
+  "GET /api/operator/orgs/:prefix/keys": operator("200", { params: { prefix: "other" } }),
+  "GET /api/operator/orgs/:prefix/rotations": operator("200", { params: { prefix: "other" } }),
+  "POST /api/operator/orgs/:prefix/keys/:kind": operator("409 conflict", {
+    params: { prefix: "other", kind: "backend" },
+  }),
 };
 
 /** The path to call for a route's pattern. */

@@ -1,8 +1,7 @@
 /** What reconcile makes of the points of RunPod that always hold. */
 import assert from "node:assert/strict";
 import type { PodRow } from "../../db/stores/pods.ts";
-import { createOrgKeys } from "../../server/ssh/org_keys.ts";
-import { createSecretBox } from "../../server/identity/secret_box.ts";
+import { caLinesOf } from "../../db/stores/revocations.ts";
 import { attention, create, intentsOf, listed, ORG, refused, requests } from "../pods/support.ts";
 import { ENV_VALUE } from "./fault_cases.ts";
 import { SEEN } from "./fault_reconcile_cases.ts";
@@ -16,8 +15,7 @@ const podRow = ({ world, pod }: ReconcileScene) =>
 
 /** The env of a pod that looks as if this org had made it. */
 function ourEnv({ world }: ReconcileScene): Record<string, string> {
-  const keys = createOrgKeys(world.db, createSecretBox(world.config.secretKeys), world.clock);
-  return { GODFATHER_SSH_CA_PUBLIC_KEY: keys.caLine(1)!, WORD: ENV_VALUE };
+  return { GODFATHER_SSH_CA_PUBLIC_KEY: caLinesOf(world.db, 1)[0]!.line, WORD: ENV_VALUE };
 }
 
 /** By fault. */

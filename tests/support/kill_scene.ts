@@ -1,7 +1,8 @@
 /** What the kill tests share: one data directory, stand-ins that live on, and a server that is killed and started again. */
 import assert from "node:assert/strict";
 import { type DataDir, tryLock } from "../../server/data_dir.ts";
-import { OFFICER } from "../../server/demo/people.ts";
+import { MEMBER, OFFICER } from "../../server/demo/people.ts";
+import type { PodHost } from "../../server/demo/pods/host.ts";
 import { generateSecretKey } from "../../server/identity/secret_box.ts";
 import type { AttentionView } from "../../server/pods/attention.ts";
 import { startProgram } from "./process.ts";
@@ -21,10 +22,21 @@ export interface AuditLine {
 
 export interface KillScene {
   readonly standins: Standins;
+  readonly dir: DataDir;
+  /** The server's `SECRETS_KEY`. */
+  readonly secretsKey: string;
+  /** Over the operator's socket; the path is whole. */
+  operator(method: string, path: string, body?: unknown): Promise<Reply>;
+  /** As the member, by the CLI token. */
+  asMember(method: string, path: string, body?: unknown): Promise<Reply>;
   /** As the officer. */
   call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Reply>;
   /** Arms the step, makes the request, sees the server die without an answer, and starts it again. */
   killedAt(step: Step, ...request: Parameters<KillScene["call"]>): Promise<void>;
+  /** Arms the step for an action; the server dies when it comes to it by itself. */
+  arm(step: Step, action: string): Promise<void>;
+  /** Waits for the death that was armed, and starts the server again. */
+  reborn(): Promise<void>;
   /** The same for what the server does by itself: `wake` makes it begin, and may be answered or not. */
   killedWhile(step: Step, action: string, wake: () => Promise<unknown>): Promise<void>;
   podNamed(name: string): Promise<{ id: string; status: string } | undefined>;
@@ -40,13 +52,18 @@ export interface KillScene {
 export interface KillOptions {
   /** How often the schedule has a turn; without, as seldom as it really has. */
   readonly turnMs?: number;
+  /** Pods that are really there; without, they are made up. */
+  readonly podHost?: PodHost;
 }
 
 export async function withKillScene(
   use: (scene: KillScene) => Promise<void>,
-  { turnMs }: KillOptions = {},
+  { turnMs, podHost }: KillOptions = {},
 ): Promise<void> {
-  const standins = await startStandins({ timings: { provisioningMs: 0, startingMs: 0, addressMs: 0 } });
+  const standins = await startStandins({
+    timings: { provisioningMs: 0, startingMs: 0, addressMs: 0 },
+    ...(podHost === undefined ? {} : { podHost }),
+  });
   try {
     const secretsKey = generateSecretKey();
     await withDataDir(
@@ -55,7 +72,7 @@ export async function withKillScene(
         const env = { ...standins.env, SECRETS_KEY: secretsKey };
         const args = [dir.path, ...(turnMs === undefined ? [] : [String(turnMs)])];
         const start = () => serverOf(startProgram("tests/support/killable_server.ts", { args, env }), dir);
-        return inDirectory(standins, dir, start, use);
+        return inDirectory(standins, { dir, secretsKey }, start, use);
       },
     );
   } finally {
@@ -65,7 +82,7 @@ export async function withKillScene(
 
 async function inDirectory(
   standins: Standins,
-  dir: DataDir,
+  { dir, secretsKey }: { readonly dir: DataDir; readonly secretsKey: string },
   start: () => Promise<Server>,
   use: (scene: KillScene) => Promise<void>,
 ): Promise<void> {
@@ -73,6 +90,7 @@ async function inDirectory(
   try {
     await addOrg(server, standins.secrets.runpodKey);
     const token = await tokenOf(server, "officer", OFFICER.id);
+    const memberToken = await tokenOf(server, "cli", MEMBER.id);
     let lastAudit = 0;
     const call: KillScene["call"] = (method, path, body, headers = {}) =>
       server.call(method, API + path, { token, body, headers });
@@ -100,6 +118,12 @@ async function inDirectory(
     };
     await use({
       standins,
+      dir,
+      secretsKey,
+      operator: (method, path, body) => server.operator(method, path, body),
+      asMember: (method, path, body) => server.call(method, API + path, { token: memberToken, body }),
+      arm: (step, action) => arm(`${step} ${action}`),
+      reborn,
       call,
       attention,
       newAudit,

@@ -39,6 +39,13 @@ function killing(db: Database): Database {
     // The columns are id, org, pod, RunPod id and action.
     if (sql.startsWith("insert into compute_intents")) action = String(values[4]);
     if (sql.startsWith("update compute_intents set state = 'sent'")) dieAt("saved");
+    if (sql.startsWith("insert into key_rotations")) action = "rotate";
+    if (sql.startsWith("insert into env_changes")) action = "env";
+    if (sql.startsWith("update key_rotations set state = 'done'")) action = "finish";
+    if (sql.startsWith("update compute_pods set files_backend")) {
+      action = "files";
+      dieAt("answered");
+    }
     if (sql.startsWith("insert into audit_log")) {
       dieAt("storing");
       audited = true;
@@ -107,6 +114,7 @@ if (import.meta.main) {
     log,
     fetch: killingFetch(outward.fetch, config.runpodApiUrl),
     timings: { ...POD_TIMINGS, settleWaitMs: 400, settleEveryMs: 50, settleWindowMs: 1_000, freshPodMs: 300 },
+    keyTimings: { turnMs: 300, listAgeMs: 200, firstWaitMs: 200 },
     ...(turnMs === null ? {} : { scheduleTimings: { ...SCHEDULE_TIMINGS, turnMs } }),
   });
   const stopped = stopSignal();

@@ -16,6 +16,7 @@ import { FILE_TIMINGS, type FileTimings } from "../../server/files/deps.ts";
 import type { Peer } from "../../server/http/env.ts";
 import { LIMIT_RULES } from "../../server/http/limits.ts";
 import { generateSecretKey } from "../../server/identity/secret_box.ts";
+import { KEY_TIMINGS, type KeyTimings } from "../../server/key_rotation/turn.ts";
 import { createLog, type Log } from "../../server/log.ts";
 import { POD_TIMINGS, type PodTimings } from "../../server/pods/deps.ts";
 import { SCHEDULE_TIMINGS, type ScheduleTimings } from "../../server/schedule/decide.ts";
@@ -62,6 +63,7 @@ export interface WorldOptions {
   readonly fetch?: (inner: typeof fetch) => typeof fetch;
   readonly wrapDatabase?: (db: Database) => Database;
   readonly scheduleTimings?: Partial<ScheduleTimings>;
+  readonly keyTimings?: Partial<KeyTimings>;
   readonly home?: string;
   /** Waits of the calls to RunPod; by default the real ones. */
   readonly runpodLimits?: Partial<Limits>;
@@ -206,6 +208,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     limitRules: LIMIT_RULES,
     timings: { ...POD_TIMINGS, settleWaitMs: 400, settleEveryMs: 20, createCallMs: 400, ...options.timings },
     scheduleTimings: { ...SCHEDULE_TIMINGS, ...options.scheduleTimings },
+    keyTimings: { ...KEY_TIMINGS, ...options.keyTimings },
     home: options.home ?? null,
     runpodLimits: { ...LIMITS, ...options.runpodLimits },
     fileTimings: { ...FILE_TIMINGS, ...options.fileTimings },

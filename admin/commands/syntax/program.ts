@@ -3,6 +3,7 @@ import { VERSION } from "../../../server/version.ts";
 import { createShell, type GlobalOptions } from "../shell.ts";
 import type { Stdio } from "../stdio.ts";
 import { addFileCommands } from "./file.ts";
+import { addKeyCommands } from "./keys.ts";
 import { addOrgCommands } from "./org.ts";
 import { addPodCommands } from "./pod.ts";
 import { addRecordCommands } from "./records.ts";
@@ -61,6 +62,7 @@ export function buildProgram(invocation: Invocation): Command {
     .addHelpText("after", example("orgpods --data-dir /var/lib/orgpods pod list"));
   addServerCommands(program, run);
   addOrgCommands(program, run);
+  addKeyCommands(program, run);
   addPodCommands(program, run);
   addSessionCommands(program, run);
   addScheduleCommands(program, run);
