@@ -28,7 +28,9 @@ export interface Answer<T> {
 export async function read<T>(call: Promise<ClientResponse<T, number, "json">>): Promise<Answer<T>> {
   const response = await call;
   const text = await textOf(response.body);
-  if (response.status < 200 || response.status > 299) throw refusalOf(response.status, text);
+  if (response.status < 200 || response.status > 299) {
+    throw refusalOf(response.status, text, response.headers.get("retry-after"));
+  }
   const value = objectIn(text);
   if (value === null) throw new Refusal("The answer is not JSON; is this the address of an orgpods server?", 6);
   return { value: value as T, text };
@@ -37,7 +39,9 @@ export async function read<T>(call: Promise<ClientResponse<T, number, "json">>):
 /** Waits for an answer whose body is a file. Throws `Refusal` for every status that is not 2xx. */
 export async function readFile(call: Promise<ClientResponse<unknown, number, string>>): Promise<FileAnswer> {
   const { status, headers, body } = await call;
-  if (status < 200 || status > 299) throw refusalOf(status, await textOf(body));
+  if (status < 200 || status > 299) {
+    throw refusalOf(status, await textOf(body), headers.get("retry-after"));
+  }
   const length = headers.get("content-length");
   const first = /^bytes (\d+)-/.exec(headers.get("content-range") ?? "");
   return {

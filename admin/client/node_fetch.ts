@@ -33,8 +33,8 @@ export interface NodeFetchOptions {
  * `fetch` by `node:http`: HTTP/1.1, one connection per request, redirects not followed, the server's certificate verified
  * by the runtime. A JSON body is sent whole, with its length; any other body and every answer are streamed. The runtime's
  * own fetch knows Unix sockets only in late versions, and sends a streamed body without its length, at half the speed or
- * less. Rejects with `NoAnswer`, and so does the body of an answer that breaks off; what the source of a body throws
- * passes through.
+ * less. Rejects with `NoAnswer`, also when the request's signal is aborted, and so does the body of an answer that
+ * breaks off; what the source of a body throws passes through.
  */
 export function nodeFetch(
   way: Way,
@@ -49,7 +49,11 @@ export function nodeFetch(
     const untilPart = createPatience(answerMs, giveUp);
     const explain = (cause: unknown) =>
       asError(new NoAnswer(untilAnswer.isOver || untilPart.isOver, answer !== undefined, { cause }));
-    const onEnd = () => globalThis.removeEventListener("unhandledrejection", onStray);
+    const onEnd = () => {
+      globalThis.removeEventListener("unhandledrejection", onStray);
+      request.signal.removeEventListener("abort", onAbort);
+    };
+    const onAbort = () => fail(request.signal.reason);
     let answer: IncomingMessage | undefined;
     const fail = (cause: unknown, isOfSource = false) => {
       if (answer !== undefined) {
@@ -90,6 +94,8 @@ export function nodeFetch(
     });
     call.on("error", (error) => fail(error));
     globalThis.addEventListener("unhandledrejection", onStray);
+    if (request.signal.aborted) onAbort();
+    else request.signal.addEventListener("abort", onAbort);
     untilAnswer.start();
     if (whole !== undefined) call.end(whole);
     else send(request.body!, call, untilAnswer).catch((error) => fail(error, true));
@@ -97,8 +103,7 @@ export function nodeFetch(
 
     /** Deno 2.4 tells of what is cut off, either way, by rejecting a promise of its own, which would end the process. */
     function onStray(event: PromiseRejectionEvent): void {
-      const text = event.reason instanceof TypeError ? event.reason.message : event.reason;
-      if (typeof text !== "string" || !STRAY.test(text)) return;
+      if (!isStrayBodyError(event.reason)) return;
       event.preventDefault();
       fail(event.reason);
     }
@@ -114,6 +119,12 @@ function placeOf(way: Way, { hostname, port }: URL) {
   if (way !== "address") return way;
   // An address of IPv6 stands in brackets only in a URL.
   return { host: hostname.replace(/^\[(.*)\]$/, "$1"), ...(port === "" ? {} : { port }), rejectUnauthorized: true };
+}
+
+/** True for the rejection by which Deno 2.4 tells of what was cut off, either way; whoever reads or sends learns of it. */
+export function isStrayBodyError(reason: unknown): boolean {
+  const text = reason instanceof TypeError ? reason.message : reason;
+  return typeof text === "string" && STRAY.test(text);
 }
 
 /** Sends a body as fast as it is taken. While its source is waited for the server is not. */

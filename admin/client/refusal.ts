@@ -10,24 +10,41 @@ export class Refusal extends Error {
     readonly notes: readonly string[] = [],
     /** The code of the server's refusal. */
     readonly code?: string,
+    /** The status of the answer; undefined when none came. */
+    readonly status?: number,
+    /** Seconds after which the server would like to be asked again. */
+    readonly retryAfterS?: number,
   ) {
     super(message);
   }
 }
 
 /** A refusal as the contract has it: `{"error", "code", "hint"?, …}`; anything else speaks by its status alone. */
-export function refusalOf(status: number, text: string): Refusal {
+export function refusalOf(status: number, text: string, retryAfter: string | null = null): Refusal {
   const body = objectIn(text);
   const { error, code, hint, ...extra } = body ?? {};
   const exitCode = typeof code === "string" && isErrorCode(code) ? exitCodeOf(code) : exitCodeOfStatus(status);
   if (typeof error !== "string") {
-    return new Refusal(`The server answered with the status ${status} and without a reason`, exitCode);
+    const message = `The server answered with the status ${status} and without a reason`;
+    return new Refusal(message, exitCode, [], undefined, status, secondsIn(retryAfter));
   }
   const notes = typeof hint === "string" ? [`hint: ${hint}`] : [];
   for (const [name, value] of Object.entries(extra)) {
     if (typeof value === "string" || typeof value === "number") notes.push(`${name}: ${value}`);
   }
-  return new Refusal(error, exitCode, notes, typeof code === "string" ? code : undefined);
+  return new Refusal(
+    error,
+    exitCode,
+    notes,
+    typeof code === "string" ? code : undefined,
+    status,
+    secondsIn(retryAfter),
+  );
+}
+
+/** The header `Retry-After` where it is a number of seconds. */
+function secondsIn(retryAfter: string | null): number | undefined {
+  return retryAfter !== null && /^\d{1,6}$/.test(retryAfter) ? Number(retryAfter) : undefined;
 }
 
 /** The exit code for an answer whose code is unknown, such as one of a later version or of a proxy. */

@@ -67,7 +67,9 @@ async function send(
   untilAnswer.start();
   try {
     const init = body === null ? {} : { body: sentBody(body, untilAnswer) };
-    const answer = await fetch(new Request(request, init), { signal: stop.signal });
+    const answer = await fetch(new Request(request, init), {
+      signal: AbortSignal.any([stop.signal, request.signal]),
+    });
     untilAnswer.end();
     if (answer.body === null) return answer;
     const received = receivedBody(answer.body, untilPart, { explain: (error) => explain(error, cut), onEnd: () => {} });

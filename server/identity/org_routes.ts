@@ -18,10 +18,10 @@ import {
   livePodsRefusal,
   removeRunpodKey,
   type RunpodKeyDeps,
-  runpodKeySchema,
   saveRunpodKey,
   testRunpodKey,
 } from "./runpod_key.ts";
+import { runpodKeySchema } from "./runpod_key_request.ts";
 
 const IMAGE = "pod_image must be an image name of at most 200 characters, with no spaces";
 /** The oldest CUDA version an image runs on; null or "" for any. RunPod then places the pod accordingly. */

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import type { z } from "zod";
 import type { Database } from "../../db/database.ts";
 import { openIntents } from "../../db/stores/intents.ts";
 import type { Org } from "../../db/stores/organizations.ts";
@@ -11,6 +11,7 @@ import type { RunpodAccounts } from "../runpod/accounts.ts";
 import { RunpodError, toAppError } from "../runpod/errors.ts";
 import { actorName, type Asker, callerId } from "./callers.ts";
 import type { OrgSecrets } from "./org_secrets.ts";
+import type { runpodKeySchema } from "./runpod_key_request.ts";
 
 export interface RunpodKeyDeps {
   readonly db: Database;
@@ -19,13 +20,6 @@ export interface RunpodKeyDeps {
   readonly runpod: RunpodAccounts;
   readonly audit: Audit;
 }
-
-const KEY = "api_key must be a RunPod API key: 8 to 200 printable characters without spaces";
-
-export const runpodKeySchema = z.strictObject({
-  api_key: z.string(KEY).trim().regex(/^[\x21-\x7e]{8,200}$/, KEY),
-  replace: z.boolean("replace must be true or false").default(false),
-});
 
 const live = (db: Database, org: Org): LivePod[] => livePods(db, org.id).filter((pod) => pod.status !== "GONE");
 

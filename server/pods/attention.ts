@@ -1,4 +1,4 @@
-import { z } from "zod";
+import type { z } from "zod";
 import { attentionById, type AttentionRow, closeAttention, openAttentionRows } from "../../db/stores/attention.ts";
 import { intentById, type IntentRow, isOpen, openIntents, settleIntent } from "../../db/stores/intents.ts";
 import type { Org } from "../../db/stores/organizations.ts";
@@ -24,6 +24,7 @@ import { changedOutsideReader } from "../key_rotation/changed_outside.ts";
 import type { RunpodPod } from "../runpod/client.ts";
 import { RunpodError, toAppError } from "../runpod/errors.ts";
 import { adoptCreated } from "./adopt.ts";
+import type { attentionActionSchema } from "./attention_request.ts";
 import type { PodDeps } from "./deps.ts";
 import { requestOf } from "./replace.ts";
 import { recordAnswer } from "./seen.ts";
@@ -217,12 +218,6 @@ function podViews(deps: PodDeps, pod: LivePod): AttentionView[] {
   }
   return views;
 }
-
-export const attentionActionSchema = z.strictObject({
-  action: z.enum(["adopt", "forget"], "action must be adopt or forget"),
-  runpod_id: z.string("runpod_id must be text").regex(/^[A-Za-z0-9_-]{1,64}$/, "runpod_id must be a RunPod pod id")
-    .optional(),
-});
 
 /** Adopts or forgets an entry. Only pods that carry this org's CA key can be adopted (decision 12). */
 export async function resolveAttention(

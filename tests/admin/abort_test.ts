@@ -1,0 +1,48 @@
+import assert from "node:assert/strict";
+import { connectRemote } from "../../admin/client/remote.ts";
+import { NoAnswer, unixFetch } from "../../admin/client/unix_fetch.ts";
+
+/** A server that answers nothing until the caller goes away. */
+async function withHanging(
+  options: Deno.ServeTcpOptions | Deno.ServeUnixOptions,
+  use: (address: Deno.Addr) => Promise<void>,
+) {
+  const gone = Promise.withResolvers<Response>();
+  const handler = (request: Request) => {
+    request.signal.addEventListener("abort", () => gone.resolve(new Response(null)));
+    return gone.promise;
+  };
+  const server = "path" in options
+    ? Deno.serve({ ...options, onListen: () => {} }, handler)
+    : Deno.serve({ ...options, onListen: () => {} }, handler);
+  try {
+    await use(server.addr);
+  } finally {
+    gone.resolve(new Response(null));
+    await server.shutdown();
+  }
+}
+
+Deno.test("a request over the socket ends when its signal is aborted", async () => {
+  const folder = await Deno.makeTempDir({ prefix: "orgpods-test-" });
+  try {
+    await withHanging({ path: `${folder}/s` }, async () => {
+      const stop = new AbortController();
+      const call = unixFetch(`${folder}/s`)(new Request("http://operator/x", { signal: stop.signal }));
+      stop.abort();
+      await assert.rejects(call, NoAnswer);
+    });
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});
+
+Deno.test("a request to a server elsewhere ends when its signal is aborted", async () => {
+  await withHanging({ hostname: "127.0.0.1", port: 0 }, async (address) => {
+    const stop = new AbortController();
+    const url = `http://127.0.0.1:${(address as Deno.NetAddr).port}`;
+    const call = connectRemote({ url, token: "plat_x" }).fetch(new Request(`${url}/x`, { signal: stop.signal }));
+    stop.abort();
+    await assert.rejects(call, { name: "AbortError" });
+  });
+});
