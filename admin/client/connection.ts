@@ -7,6 +7,8 @@ export interface Connection {
   readonly baseUrl: string;
   /** True on the server itself, where every request is the operator's. */
   readonly isOperator: boolean;
+  /** True when no server runs and the App is in this process: then nothing is scheduled. */
+  readonly isOwnProcess?: boolean;
   /** Sends one request. Throws `Refusal` when no answer comes. */
   fetch(request: Request): Promise<Response>;
   close(): Promise<void>;

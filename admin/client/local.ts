@@ -37,7 +37,7 @@ export async function connectLocal(target: LocalTarget): Promise<Connection> {
     if (lock !== null) {
       const { openInProcess } = await import("../../server/in_process.ts");
       const app = openInProcess(target, lock);
-      return { baseUrl: BASE_URL, isOperator: true, fetch: app.fetch, close: app.close };
+      return { baseUrl: BASE_URL, isOperator: true, isOwnProcess: true, fetch: app.fetch, close: app.close };
     }
     if (performance.now() > until) {
       throw new AppError(

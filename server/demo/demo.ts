@@ -96,6 +96,11 @@ Create a pod as an officer, with the one to manage pods:
 Look at everything as the operator, with the orgpods command (here: deno run -A main.ts, or npx -y deno@2.9.6 run -A main.ts):
   orgpods --data-dir ${facts.data_dir} pod list
 
+Run everything from a full screen, as the operator, or as an officer from elsewhere (paste the officer's token from above
+when it asks):
+  orgpods --data-dir ${facts.data_dir} admin
+  orgpods --server ${url} --org ${org} admin
+
 Sign in with the stand-in Discord in a browser (the code is ${signInCode}; a new token replaces the person's one above):
   ${url}/api/compute/${org}/cli/login
 `;

@@ -183,8 +183,8 @@ async function grant(
   });
   const what = kind === "cli"
     ? `Copy this token, run ${deps.cliName} auth and paste it when asked. It is shown once and works for 90 days.`
-    : "Copy this officer token; on your computer, set it as ORGPODS_TOKEN for the orgpods command. It is shown once and " +
-      `works until ${
+    : "Copy this officer token. Paste it where orgpods admin asks for it, or set it as ORGPODS_TOKEN for the other orgpods " +
+      `commands on your computer. It is shown once and works until ${
         isoTime(issued.expiresAt).slice(0, 10)
       }. Whoever has it can create, stop and delete pods in your name.`;
   return page({ title: `Signed in to ${org.name}.`, paragraphs: [what], box: issued.token });

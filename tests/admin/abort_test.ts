@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { connectRemote } from "../../admin/client/remote.ts";
-import { NoAnswer, unixFetch } from "../../admin/client/unix_fetch.ts";
+import { NoAnswer, nodeFetch } from "../../admin/client/node_fetch.ts";
 
 /** A server that answers nothing until the caller goes away. */
 async function withHanging(
@@ -28,7 +28,7 @@ Deno.test("a request over the socket ends when its signal is aborted", async () 
   try {
     await withHanging({ path: `${folder}/s` }, async () => {
       const stop = new AbortController();
-      const call = unixFetch(`${folder}/s`)(new Request("http://operator/x", { signal: stop.signal }));
+      const call = nodeFetch({ socketPath: `${folder}/s` })(new Request("http://operator/x", { signal: stop.signal }));
       stop.abort();
       await assert.rejects(call, NoAnswer);
     });

@@ -56,7 +56,7 @@ Deno.test("every example is a command line that the program takes", async () => 
 });
 
 function allCommands(command: Command): Command[] {
-  return command.commands.flatMap((inner) => inner.commands.length === 0 ? [inner] : allCommands(inner));
+  return command.commands.flatMap((inner) => [inner, ...allCommands(inner)]);
 }
 
 const MISTAKES: readonly (readonly [string, RegExp])[] = [

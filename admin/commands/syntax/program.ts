@@ -2,6 +2,7 @@ import { Command, Option } from "commander";
 import { VERSION } from "../../../server/version.ts";
 import { createShell, type GlobalOptions } from "../shell.ts";
 import type { Stdio } from "../stdio.ts";
+import { addAdminCommands } from "./admin.ts";
 import { addFileCommands } from "./file.ts";
 import { addKeyCommands } from "./keys.ts";
 import { addOrgCommands } from "./org.ts";
@@ -61,6 +62,7 @@ export function buildProgram(invocation: Invocation): Command {
     .addOption(new Option("--allow-test-upstreams", "take other addresses for RunPod and Discord").hideHelp())
     .addHelpText("after", example("orgpods --data-dir /var/lib/orgpods pod list"));
   addServerCommands(program, run);
+  addAdminCommands(program, run);
   addOrgCommands(program, run);
   addKeyCommands(program, run);
   addPodCommands(program, run);

@@ -1,0 +1,111 @@
+import { pagerScreen } from "../widgets/pager.ts";
+import { helpLines } from "./help.ts";
+import type { Offer } from "./offers.ts";
+import type { Action, AnyScreen, At } from "./screen.ts";
+import { filterPrompt, topOf, type UiEvent, type UiState } from "./state.ts";
+import { editOf } from "../text/edit.ts";
+
+/** What the actions of every screen need of the admin around them. */
+export interface Common {
+  state(): UiState;
+  dispatch(event: UiEvent): void;
+  offers(): Offer[];
+  /** The terminal's own suspend key; it goes on when the shell says so. */
+  stop(): void;
+  redraw(): void;
+}
+
+type Anywhere = Action<unknown, unknown>;
+
+/** Keys and commands that every screen has: filter, command line, help, back, refresh, leave. */
+export function commonActions(common: Common, screens: readonly AnyScreen[]): Anywhere[] {
+  const top = () => topOf(common.state());
+  const isTop = (screen: AnyScreen) => top().screen === screen;
+  return [
+    {
+      keys: ["/"],
+      word: "filter",
+      label: "filter",
+      about: "show only what contains a text",
+      when: () => top().screen.hasFilter === true,
+      run: () => common.dispatch({ kind: "prompt", prompt: filterPrompt(common.state()) }),
+    },
+    {
+      keys: ["?", "f1"],
+      word: "help",
+      label: "help",
+      about: "keys and commands of this screen",
+      when: () => !isTop(pagerScreen as AnyScreen),
+      run: (at) => {
+        const { screen } = top();
+        const offers = common.offers();
+        at.open(pagerScreen, {
+          title: `Help: ${screen.title(at)}`,
+          lines: (width) => helpLines(screen.about, offers, width),
+        });
+      },
+    },
+    {
+      keys: ["esc"],
+      label: "back",
+      about: "back to the screen before; with a filter, take it away first",
+      when: () => common.state().layers.length > 1 || top().filter !== "",
+      run: (at) => {
+        if (top().filter !== "") common.dispatch({ kind: "filter", layer: top().id, text: "" });
+        else at.close();
+      },
+    },
+    {
+      keys: [":"],
+      label: "command",
+      about: "type a command; tab completes it",
+      run: () => common.dispatch({ kind: "prompt", prompt: { kind: "command", edit: editOf("") } }),
+    },
+    {
+      keys: ["ctrl-r"],
+      word: "refresh",
+      label: "refresh",
+      about: "load again what is shown",
+      run: (at) => at.refresh(),
+    },
+    {
+      keys: ["q", "ctrl-c"],
+      word: "quit",
+      label: "quit",
+      about: "leave the admin",
+      run: (at) => leave(at, common),
+    },
+    {
+      keys: ["ctrl-z"],
+      label: "suspend",
+      about: "back to the shell; fg returns",
+      isMinor: true,
+      run: () => common.stop(),
+    },
+    {
+      keys: ["ctrl-l"],
+      label: "redraw",
+      about: "draw the whole screen anew",
+      isMinor: true,
+      run: () => common.redraw(),
+    },
+    ...screens.flatMap((screen): Anywhere[] => {
+      const { command } = screen;
+      if (command === undefined) return [];
+      return [{
+        word: command.word,
+        label: command.word,
+        about: command.about,
+        run: (at) => at.home(screen, command.open()),
+      }];
+    }),
+  ];
+}
+
+/** Leaves at once, or on the second press while the server is being asked to do something. */
+function leave(at: At<unknown, unknown>, common: Common): void {
+  const { busy, messages } = common.state();
+  const warning = "Something is still under way; press again to leave without waiting for it";
+  if (busy.length === 0 || messages.at(-1)?.text === warning) return at.quit();
+  at.say(warning, "warn");
+}

@@ -1,0 +1,130 @@
+import type { Link, Session } from "../client/session.ts";
+import type { Cache, Resource } from "../core/cache.ts";
+import type { Offer } from "../core/offers.ts";
+import { completions } from "../core/offers.ts";
+import { PROMPT_KEYS } from "../core/prompt.ts";
+import type { At } from "../core/screen.ts";
+import { type Layer, topOf, type UiState } from "../core/state.ts";
+import { meResource } from "../data/me.ts";
+import { editSpans, editText } from "../text/edit.ts";
+import { BLANK, fit, type Line, line, lineWidth, span } from "../text/line.ts";
+import { duration } from "../text/units.ts";
+import { footerLines, hintsOf } from "./footer.ts";
+import { headerLine } from "./header.ts";
+import { assemble, dialogRoom, type Layout, layoutOf, LEAST, overlaid, tooSmall } from "./layout.ts";
+
+export interface DrawParts {
+  readonly state: UiState;
+  at(layer: Layer): At<unknown, unknown>;
+  offers(): Offer[];
+  readonly session: Session;
+  readonly now: number;
+  readonly zone: string;
+  readonly isOwnProcess: boolean;
+  /** What the views read; filled while they draw. */
+  readonly shown: ReadonlyMap<string, Resource<unknown>>;
+  readonly cache: Cache;
+}
+
+/** The room of a layer's body. In a window that is too small for a frame it is that of the smallest one. */
+export function innerSize(state: UiState, layer: Layer): { width: number; height: number } {
+  const layout = layoutOf(state.columns, state.rows) ?? layoutOf(LEAST.columns, LEAST.rows)!;
+  if (layer.screen.isDialog !== true) return { width: layout.width, height: layout.body };
+  const { width, height } = dialogRoom(layout.width, layout.body);
+  return { width, height };
+}
+
+/** The whole frame of this moment. */
+export function drawFrame(parts: DrawParts): Line[] {
+  const { state, session, now, zone } = parts;
+  const layout = layoutOf(state.columns, state.rows);
+  if (layout === null) return tooSmall(state.columns, state.rows);
+  const body = drawBody(parts, layout);
+  const me = parts.cache.read(meResource).value;
+  const header = headerLine({
+    org: session.org,
+    orgName: me?.org_name ?? null,
+    address: session.address,
+    isOwnProcess: parts.isOwnProcess,
+    link: session.link,
+    now,
+    zone,
+  }, layout.width);
+  const offers = parts.offers();
+  const help = offers.find(({ word }) => word === "help")?.shown ?? null;
+  const hints = state.prompt === null ? hintsOf(offers) : PROMPT_KEYS[state.prompt.kind];
+  return assemble(layout, {
+    header,
+    title: titleLine(parts, layout.width),
+    body,
+    message: messageLine(parts, layout.width, offers),
+    footer: footerLines(hints, layout.width, layout.footer, help),
+  });
+}
+
+function drawBody({ state, at }: DrawParts, { width, body }: Layout): readonly Line[] {
+  const top = topOf(state);
+  if (top.screen.isDialog !== true) return top.screen.view(at(top));
+  const below = state.layers.findLast(({ screen }) => screen.isDialog !== true);
+  const under = below === undefined ? [] : below.screen.view(at(below));
+  return overlaid(under, { title: top.screen.title(at(top)), lines: top.screen.view(at(top)) }, width, body);
+}
+
+/** Where one is, and at the right how fresh the data are. */
+function titleLine({ state, at, shown, cache, now, session }: DrawParts, width: number): Line {
+  const pages = state.layers.filter(({ screen }) => screen.isDialog !== true);
+  const titles = pages.map((layer) => layer.screen.title(at(layer)));
+  const { filter } = pages.at(-1)!;
+  const age = freshness(
+    [...shown.values()].map((one) => ({ ...cache.read(one), everyMs: one.everyMs })),
+    now,
+    session.link,
+  );
+  const right: Line = age === null ? [] : line(span(`${age} `, "warn"));
+  const room = width - lineWidth(right) - 1;
+  const here = titles.at(-1)!;
+  const crumbs = ` ${titles.join(" > ")}`;
+  const left = crumbs.length <= room ? crumbs : ` ${titles.length > 1 ? "… > " : ""}${here}`;
+  return [
+    ...fit(line(span(left, "strong"), filter === "" ? "" : span(`  /${filter}`, "accent")), Math.max(0, room)),
+    span(" "),
+    ...right,
+  ];
+}
+
+/** What must be said about the age of what is shown; null while it is as fresh as it should be. */
+function freshness(
+  readings: readonly { at: number | null; problem: unknown; isLoading: boolean; everyMs: number | null }[],
+  now: number,
+  link: Link,
+): string | null {
+  const known = readings.filter(({ at }) => at !== null);
+  if (known.some(({ problem }) => problem !== null) || link.kind !== "connected") {
+    const oldest = Math.min(...known.map(({ at }) => at!));
+    return Number.isFinite(oldest) ? `not fresh: ${duration(now - oldest)} old` : "not loaded";
+  }
+  if (readings.some(({ at, isLoading, problem }) => at === null && isLoading && problem === null)) return "loading";
+  return null;
+}
+
+/** The line above the footer: what is typed, else what is under way, else what was said last. */
+function messageLine({ state, session }: DrawParts, width: number, offers: readonly Offer[]): Line {
+  const { prompt } = state;
+  if (prompt !== null) {
+    const mark = prompt.kind === "command" ? ":" : "/";
+    const typed = editSpans(prompt.edit, Math.max(8, Math.floor(width / 2)));
+    if (prompt.kind === "filter") return [span(` ${mark}`, "accent"), ...typed];
+    const found = completions(offers, editText(prompt.edit));
+    const words = found.map((one) => `${one.word}${one.takes === null ? "" : ` ${one.takes}`}`).join("  ");
+    return [span(` ${mark}`, "accent"), ...typed, span(`  ${words}`, "dim")];
+  }
+  const message = state.messages.at(-1);
+  if (message !== undefined) {
+    const mark = message.tone === "good" ? "" : "! ";
+    return line(span(` ${mark}${message.text}`, message.tone));
+  }
+  const doing = state.busy.at(-1);
+  if (doing !== undefined) return line(span(` ${doing} …`, "accent"));
+  if (session.link.kind === "lost") return line(span(` ! ${session.link.sentence}`, "bad"));
+  return BLANK;
+}

@@ -1,0 +1,110 @@
+import { createApi, read } from "../client/api.ts";
+import type { Connection } from "../client/connection.ts";
+import { keepToken, type KeptToken, officerFolder, officerTokenPath, readKeptToken } from "../client/officer_token.ts";
+import { connectRemote, originOf } from "../client/remote.ts";
+import { officerToken } from "../client/token.ts";
+import type { Shell } from "../commands/shell.ts";
+import { Problem, problemOf } from "./client/problem.ts";
+
+/** Officer tokens for one server elsewhere: given, kept, or asked for. */
+export interface RemoteAccess {
+  readonly origin: string;
+  pageOf(org: string): string;
+  /** A connection by the token that is kept for an org, or null. */
+  kept(org: string): Connection | null;
+  /** Checks a new token and keeps it. Throws `Problem`. */
+  check(org: string, token: string): Promise<{ readonly connection: Connection; readonly expiresAt: string | null }>;
+  /** The first connection: by `--token-file` or ORGPODS_TOKEN, by the kept token, or by one that is pasted now. */
+  first(org: string): Promise<{ readonly connection: Connection; readonly expiresAt: string | null }>;
+}
+
+const MOST_TRIES = 3;
+
+export function createRemoteAccess(shell: Shell, server: string): RemoteAccess {
+  const origin = originOf(server);
+  const folder = officerFolder(shell.env);
+  const connect = (token: string) => connectRemote({ url: origin, token });
+  const path = (org: string) => officerTokenPath(folder, origin, org);
+  const pageOf = (org: string) => `${origin}/api/compute/${org}/officer/login`;
+
+  const check: RemoteAccess["check"] = async (org, token) => {
+    if (!/^[\x21-\x7e]{8,200}$/.test(token)) {
+      throw new Problem("signed_out", "A token is one line of 8 to 200 characters, such as plat_…");
+    }
+    const connection = connect(token);
+    const expiresAt = await expiryOf(connection, org, token);
+    await keepToken(path(org), { token, expires_at: expiresAt });
+    return { connection, expiresAt };
+  };
+
+  const asked: RemoteAccess["first"] = async (org) => {
+    const page = pageOf(org);
+    await shell.say("Sign in with Discord on this page, and paste the officer token that it shows:");
+    await shell.say(`  ${page}`);
+    await openBrowser(page);
+    for (let tries = 1;; tries++) {
+      await shell.stdio.err("Token (it is not shown): ");
+      const token = await shell.stdio.readLine(true);
+      await shell.stdio.err("\n");
+      if (token === null) throw new Problem("stopped", "Nobody signed in");
+      try {
+        return await check(org, token.trim());
+      } catch (error) {
+        const problem = problemOf(error);
+        if (problem?.kind !== "signed_out" || tries === MOST_TRIES) throw error;
+        await shell.say(problem.sentence);
+      }
+    }
+  };
+
+  return {
+    origin,
+    pageOf,
+    check,
+    kept(org) {
+      const kept = readKeptToken(path(org));
+      return kept === null ? null : connect(kept.token);
+    },
+    async first(org) {
+      const { tokenFile } = shell.options;
+      if (tokenFile !== undefined || (shell.env("ORGPODS_TOKEN") ?? "") !== "") {
+        const token = officerToken(tokenFile, shell.env("ORGPODS_TOKEN"));
+        return { connection: connect(token), expiresAt: await expiryOf(connect(token), org, token) };
+      }
+      const kept = readKeptToken(path(org));
+      if (kept === null) return await asked(org);
+      try {
+        await expiryOf(connect(kept.token), org, kept.token);
+        return { connection: connect(kept.token), expiresAt: kept.expires_at };
+      } catch (error) {
+        if (problemOf(error)?.kind !== "signed_out") throw error;
+        await shell.say("The kept token does not work any more.");
+        return await asked(org);
+      }
+    },
+  };
+}
+
+/** When a token runs out, as the list of tokens says; null when it is not in it. Throws `Problem` when it does not work. */
+async function expiryOf(connection: Connection, org: string, token: string): Promise<KeptToken["expires_at"]> {
+  try {
+    const { tokens } = (await read(createApi(connection).org.tokens.$get({ param: { org } }))).value;
+    const own = tokens.find(({ kind, display }) => kind === "officer" && token.startsWith(display));
+    return own?.expires_at ?? null;
+  } catch (error) {
+    throw problemOf(error) ?? error;
+  }
+}
+
+/** Opens a page in the browser where there is one. The address has been printed, so it does not matter whether it works. */
+async function openBrowser(page: string): Promise<void> {
+  const command = Deno.build.os === "darwin" ? "open" : "xdg-open";
+  try {
+    const child = new Deno.Command(command, { args: [page], stdin: "null", stdout: "null", stderr: "null" }).spawn();
+    child.unref();
+    await Promise.race([child.status, new Promise((resolve) => setTimeout(resolve, 500))]);
+  } catch (error) {
+    const isMissing = error instanceof Deno.errors.NotFound || error instanceof Deno.errors.PermissionDenied;
+    if (!isMissing) throw error;
+  }
+}

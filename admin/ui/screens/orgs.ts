@@ -1,0 +1,98 @@
+import { z } from "zod";
+import { type At, defineScreen } from "../core/screen.ts";
+import { meResource } from "../data/me.ts";
+import { BLANK, type Line, line, span } from "../text/line.ts";
+import { wrap } from "../text/cells.ts";
+import { drawReading } from "../widgets/reading.ts";
+import { arrange, drawTable, NEW_TABLE, selectedRow, type TableSpec, type TableState } from "../widgets/table.ts";
+import { tableActions } from "../widgets/table_actions.ts";
+import { formScreen } from "../widgets/form/screen.ts";
+import { podsScreen } from "./pods.ts";
+
+interface State {
+  readonly table: TableState;
+}
+
+interface Org {
+  readonly prefix: string;
+  readonly name: string;
+}
+
+type OrgsAt = At<null, State>;
+
+const NONE: readonly Org[] = [];
+
+const specOf = (at: OrgsAt): TableSpec<Org> => ({
+  columns: [
+    { id: "prefix", title: "PREFIX", width: 20, priority: 0, cell: (org) => org.prefix, sortBy: (org) => org.prefix },
+    { id: "name", title: "NAME", width: 12, grow: 1, priority: 0, cell: (org) => org.name, sortBy: (org) => org.name },
+    { id: "here", title: "", width: 8, priority: 1, cell: (org) => org.prefix === at.org ? "* here" : "" },
+  ],
+  keyOf: (org) => org.prefix,
+  textOf: (org) => `${org.prefix} ${org.name}`,
+});
+
+const rowsOf = (at: OrgsAt) => arrange(specOf(at), at.state.table, at.read(meResource).value?.orgs ?? NONE, at.filter);
+
+async function go(at: OrgsAt, org: string): Promise<void> {
+  if (org === at.org) at.home(podsScreen, null);
+  else await at.switchOrg(org);
+}
+
+/** The orgs within reach of who is signed in, and the way to another one. */
+export const orgsScreen = defineScreen<null, State>({
+  id: "orgs",
+  command: { word: "orgs", about: "go to another organization", open: () => null },
+  title: () => "Organizations",
+  about:
+    "The operator reaches every organization. An officer token is for one; for another one of the same server you " +
+    "sign in again.",
+  init: () => ({ table: NEW_TABLE }),
+  hasFilter: true,
+  actions: [
+    {
+      keys: ["enter"],
+      label: "go there",
+      when: (at) => rowsOf(at).length > 0,
+      run: (at) => go(at, selectedRow(specOf(at), at.state.table, rowsOf(at))!.prefix),
+    },
+    ...tableActions<null, State, Org>({
+      spec: specOf,
+      rows: rowsOf,
+      table: (state) => state.table,
+      keep: (state, table) => ({ ...state, table }),
+      height: (at) => at.height - 2,
+    }),
+    {
+      word: "org",
+      takes: "<prefix>",
+      label: "org",
+      about: "go to the organization with this prefix",
+      run: (at, prefix) => go(at, prefix),
+    },
+    {
+      keys: ["n"],
+      label: "another",
+      about: "sign in to another organization of this server",
+      when: (at) => at.session.address !== null,
+      run: (at) =>
+        at.open(formScreen, {
+          title: "Another organization",
+          fields: [{ name: "org", label: "Prefix", kind: "text", hint: "As in the address of its sign-in page." }],
+          schema: z.object({
+            org: z.string("org must be a prefix").regex(/^[a-z0-9_][a-z0-9_-]{1,19}$/, "org must be a prefix"),
+          }),
+          send: "Go there",
+          work: (_, values) => () => Promise.resolve(String(values.org ?? "")),
+          done: (org, ui) => ui.switchOrg(String(org)),
+        }),
+    },
+  ],
+  view: (at) =>
+    drawReading(at.read(meResource), at.width, at.height, (me, height): Line[] => {
+      const rows = rowsOf(at);
+      const table = drawTable(specOf(at), at.state.table, rows, at.width, height - 2);
+      const note = me.kind === "operator" ? "" : "A token is for one organization; n signs in to another one.";
+      return [...table, BLANK, ...wrap(note, at.width - 2).map((text) => line(span(` ${text}`, "dim")))];
+    }),
+});

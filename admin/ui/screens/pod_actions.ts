@@ -1,0 +1,133 @@
+/** What is done to a pod, with the question before it; the list of pods and the screen of one share it. */
+import { read } from "../../client/api.ts";
+import type { Action, At, Ui } from "../core/screen.ts";
+import { canRestart, canStart, canStop, filesAtStop, whoIsOn } from "../data/pod_words.ts";
+import { connectedResource, type Pod } from "../data/pods.ts";
+import { confirmScreen } from "../widgets/confirm.ts";
+
+type PodAction = "start" | "stop" | "restart" | "terminate";
+
+const DONE: Readonly<Record<PodAction, string>> = {
+  start: "is starting",
+  stop: "is stopping",
+  restart: "is restarting",
+  terminate: "is terminated",
+};
+
+/** Asks the server for an action. A refused start says why, and what can be done. */
+async function act(ui: Ui, pod: Pod, action: PodAction, overBudget = false): Promise<boolean> {
+  const json = { action, ...(overBudget ? { over_budget: true } : {}) };
+  const title = action.charAt(0).toUpperCase() + action.slice(1);
+  const done = await ui.call(
+    `${title} ${pod.name}`,
+    (api, org) =>
+      read(api.org.pods[":id"].action.$post({ param: { org, id: pod.id }, json })).then(({ value }) => value),
+  );
+  if (done === null) return false;
+  if (done.warnings.length === 0) ui.say(`${pod.name} ${DONE[action]}`);
+  return true;
+}
+
+/** Starts a pod at once. Over the budget it asks whether to start all the same. */
+function start(ui: Ui, pod: Pod): Promise<void> {
+  return act(ui, pod, "start").then(() => {});
+}
+
+function confirmStop(ui: Ui, pod: Pod): void {
+  ui.open(confirmScreen, {
+    title: `Stop ${pod.name}`,
+    lines: (at) => [whoIsOn(pod, at.read(connectedResource(pod.id))), filesAtStop(pod)],
+    yes: "stop it",
+    onYes: async (at) => void await act(at, pod, "stop"),
+  });
+}
+
+function confirmRestart(ui: Ui, pod: Pod): void {
+  ui.open(confirmScreen, {
+    title: `Restart ${pod.name}`,
+    lines: (at) => [whoIsOn(pod, at.read(connectedResource(pod.id))), filesAtStop(pod)],
+    yes: "restart it",
+    onYes: async (at) => void await act(at, pod, "restart"),
+  });
+}
+
+/** The name must be typed. `onGone` is called when the pod is off the list. */
+function confirmTerminate(ui: Ui, pod: Pod, onGone: () => void): void {
+  const isGone = pod.status === "GONE";
+  ui.open(confirmScreen, {
+    title: `Terminate ${pod.name}`,
+    lines: (at) =>
+      isGone ? ["RunPod does not have this pod any more. This only takes it off the list, with its sessions."] : [
+        whoIsOn(pod, at.read(connectedResource(pod.id))),
+        { text: "The volume, ALL files and the sessions of this pod go. It cannot be undone.", isWarning: true },
+      ],
+    yes: isGone ? "take it off the list" : "terminate it",
+    name: pod.name,
+    onYes: async (at) => {
+      if (await act(at, pod, "terminate")) onGone();
+    },
+  });
+}
+
+/** Start, stop, restart and terminate for whatever pod a screen has at hand. */
+export function podActions<P, S>(
+  podOf: (at: At<P, S>) => Pod | undefined,
+  onGone: (at: At<P, S>) => void = () => {},
+): Action<P, S>[] {
+  const offered = (at: At<P, S>, can: (pod: Pod) => boolean) => {
+    const pod = podOf(at);
+    return pod !== undefined && can(pod);
+  };
+  const withPod = (at: At<P, S>, work: (pod: Pod) => unknown) => {
+    const pod = podOf(at);
+    return pod === undefined ? undefined : work(pod);
+  };
+  return [
+    {
+      keys: ["s"],
+      word: "start",
+      label: "start",
+      about: "start the pod; it costs money from then on",
+      when: (at) => offered(at, canStart),
+      run: (at) => withPod(at, (pod) => start(at, pod)),
+    },
+    {
+      word: "start-over-budget",
+      label: "start over budget",
+      about: "start the pod although the month's budget is spent",
+      when: (at) => offered(at, canStart),
+      run: (at) =>
+        withPod(at, (pod) =>
+          at.open(confirmScreen, {
+            title: `Start ${pod.name} over the budget`,
+            lines: () => ["It is started even if the month's budget is spent, and the audit says that you did it."],
+            yes: "start it",
+            onYes: async (ui) => void await act(ui, pod, "start", true),
+          })),
+    },
+    {
+      keys: ["x"],
+      word: "stop",
+      label: "stop",
+      about: "stop the pod; asks first, and says who is on it and what is lost",
+      when: (at) => offered(at, canStop),
+      run: (at) => withPod(at, (pod) => confirmStop(at, pod)),
+    },
+    {
+      keys: ["R"],
+      word: "restart",
+      label: "restart",
+      about: "restart the pod's container; asks first",
+      when: (at) => offered(at, canRestart),
+      run: (at) => withPod(at, (pod) => confirmRestart(at, pod)),
+    },
+    {
+      keys: ["D"],
+      word: "terminate",
+      label: "terminate",
+      about: "delete the pod and its files for good; its name must be typed",
+      when: (at) => podOf(at) !== undefined,
+      run: (at) => withPod(at, (pod) => confirmTerminate(at, pod, () => onGone(at))),
+    },
+  ];
+}

@@ -1,0 +1,141 @@
+import { DAY, systemClock } from "../../server/clock.ts";
+import { AppError } from "../../server/errors.ts";
+import { type Api, createApi, read } from "../client/api.ts";
+import type { Connection } from "../client/connection.ts";
+import { connectLocal } from "../client/local.ts";
+import { Refusal } from "../client/refusal.ts";
+import { pathPart } from "../commands/connected.ts";
+import type { Shell } from "../commands/shell.ts";
+import { Problem } from "./client/problem.ts";
+import { createSession, type Session } from "./client/session.ts";
+import type { AnyScreen, Ui } from "./core/screen.ts";
+import { createRemoteAccess } from "./remote_access.ts";
+import { SCREENS } from "./screens/list.ts";
+import { orgsScreen } from "./screens/orgs.ts";
+import { podsScreen } from "./screens/pods.ts";
+import { createSignIn } from "./screens/sign_in.ts";
+import { openOnTerminal } from "./terminal/run.tsx";
+import { localTime } from "./text/units.ts";
+
+/** A way in: the session, and what the admin needs to change it. */
+interface Way {
+  readonly session: Session;
+  readonly isOwnProcess: boolean;
+  readonly signIn: AnyScreen;
+  /** More than one org is in reach and none was named. */
+  readonly asksOrg: boolean;
+  switchOrg(ui: Ui, org: string): Promise<void>;
+}
+
+/** Connects, shows the admin until it is left, and gives the exit code. What broke is thrown once the terminal is whole. */
+export async function startAdmin(shell: Shell): Promise<number> {
+  const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const way = await asRefusal(
+    shell.options.server === undefined ? local(shell) : remote(shell, shell.options.server, zone),
+  );
+  try {
+    const { exitCode, error } = await openOnTerminal({
+      session: way.session,
+      clock: systemClock,
+      zone,
+      isOwnProcess: way.isOwnProcess,
+      screens: SCREENS,
+      first: { screen: (way.asksOrg ? orgsScreen : podsScreen) as AnyScreen, params: null },
+      signIn: way.signIn,
+      switchOrg: way.switchOrg,
+    }).ended;
+    if (error !== undefined) throw error;
+    return exitCode;
+  } finally {
+    await way.session.close();
+  }
+}
+
+async function local(shell: Shell): Promise<Way> {
+  const { dataDir, envFile, org, tokenFile, allowTestUpstreams } = shell.options;
+  if (tokenFile !== undefined) throw new AppError("usage", "--token-file is for another server: name it with --server");
+  if (org !== undefined) pathPart(org, "--org");
+  const connection = await connectLocal({
+    dataDir,
+    ...(envFile === undefined ? {} : { envFile }),
+    ...(allowTestUpstreams === undefined ? {} : { allowTestUpstreams }),
+  });
+  try {
+    const prefixes = await activeOrgs(createApi(connection));
+    const first = org ?? prefixes[0];
+    if (first === undefined) {
+      throw new AppError("org_not_found", "There is no organization yet; add one: orgpods org add");
+    }
+    if (!prefixes.includes(first)) {
+      throw new AppError("org_not_found", `There is no organization ${first} that is active`);
+    }
+    const session = createSession({ connection, org: first, address: null, now: systemClock.now });
+    return {
+      session,
+      isOwnProcess: connection.isOwnProcess === true,
+      // The operator's socket asks for no token.
+      signIn: createSignIn({ pageOf: () => "", accept: () => Promise.resolve() }),
+      asksOrg: org === undefined && prefixes.length > 1,
+      switchOrg: (_, next) => session.renew(connection, next),
+    };
+  } catch (error) {
+    await connection.close();
+    throw error;
+  }
+}
+
+async function activeOrgs(api: Api): Promise<string[]> {
+  const { orgs } = (await read(api.operator.orgs.$get())).value;
+  return orgs.filter(({ is_active }) => is_active).map(({ prefix }) => prefix);
+}
+
+async function remote(shell: Shell, server: string, zone: string): Promise<Way> {
+  const { org } = shell.options;
+  if (org === undefined) throw new AppError("usage", "Name the organization: --org, together with --server");
+  pathPart(org, "--org");
+  const access = createRemoteAccess(shell, server);
+  const { connection, expiresAt } = await access.first(org);
+  if (expiresAt !== null) await shell.say(expiryText(expiresAt, zone));
+  const session = createSession({ connection, org, address: access.origin, now: systemClock.now });
+  const accept = async (next: string, token: string) => {
+    const checked = await access.check(next, token.trim());
+    await session.renew(checked.connection, next);
+  };
+  const signIn = createSignIn({ pageOf: access.pageOf, accept });
+  return {
+    session,
+    isOwnProcess: false,
+    signIn,
+    asksOrg: false,
+    async switchOrg(ui, next) {
+      const kept: Connection | null = access.kept(next);
+      if (kept === null) return void ui.open(signIn, { org: next });
+      try {
+        await session.renew(kept, next);
+      } catch (error) {
+        if (!(error instanceof Problem) || error.kind !== "signed_out") throw error;
+        ui.open(signIn, { org: next });
+      }
+    },
+  };
+}
+
+/** When the token runs out; a warning in its last week. */
+function expiryText(iso: string, zone: string): string {
+  const now = systemClock.now();
+  const until = localTime(iso, zone, now);
+  return Date.parse(iso) - now < 7 * DAY
+    ? `warning: your officer token runs out on ${until}; sign in again before then`
+    : `Your officer token works until ${until}`;
+}
+
+/** A problem before the screen opened ends the command as any other refusal does. */
+async function asRefusal<T>(way: Promise<T>): Promise<T> {
+  try {
+    return await way;
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    const exitCode = error.kind === "signed_out" ? 4 : error.kind === "refused" ? 1 : 6;
+    throw new Refusal(error.sentence, exitCode, error.notes, error.code);
+  }
+}

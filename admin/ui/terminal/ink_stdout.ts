@@ -1,0 +1,48 @@
+import { EventEmitter } from "node:events";
+import type { RenderOptions } from "ink";
+
+type Output = NonNullable<RenderOptions["stdout"]>;
+
+/** What the drawing library gets in place of the terminal's output: writes pass through unless they are muted. */
+export interface InkStdout {
+  readonly stream: Output;
+  /** Drops what is written while `work` runs. */
+  muted(work: () => void): void;
+  /** Says that the window has another size now. */
+  resize(columns: number, rows: number): void;
+}
+
+/**
+ * A window that changes its size moves and cuts what is on it, so nothing that the library believes of the screen is true
+ * then. It learns of a new size only through here, after its memory of the screen and the screen itself were emptied.
+ */
+export function createInkStdout(output: Output, size: { readonly columns: number; readonly rows: number }): InkStdout {
+  let isMuted = false;
+  const stream = Object.assign(new EventEmitter(), {
+    ...size,
+    isTTY: true,
+    writable: true,
+    write(chunk: string, ...rest: unknown[]): boolean {
+      const done = rest.find((one) => typeof one === "function") as (() => void) | undefined;
+      if (!isMuted) return output.write(chunk, done);
+      done?.();
+      return true;
+    },
+  });
+  return {
+    stream: stream as unknown as Output,
+    muted(work) {
+      isMuted = true;
+      try {
+        work();
+      } finally {
+        isMuted = false;
+      }
+    },
+    resize(columns, rows) {
+      stream.columns = columns;
+      stream.rows = rows;
+      stream.emit("resize");
+    },
+  };
+}

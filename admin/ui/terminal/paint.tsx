@@ -1,0 +1,56 @@
+import { Box, Text, type TextProps, useApp } from "ink";
+import { memo, useEffect, useSyncExternalStore } from "react";
+import type { Admin } from "../core/admin.ts";
+import type { Line, Span, Tone } from "../text/line.ts";
+
+/** Tones as a terminal draws them. Everything is said by words and marks too, so none of it is needed. */
+const STYLES: Readonly<Record<Tone, TextProps>> = {
+  dim: { dimColor: true },
+  strong: { bold: true },
+  good: { color: "green" },
+  warn: { color: "yellow" },
+  bad: { color: "red", bold: true },
+  accent: { color: "cyan" },
+};
+
+/** Gives the terminal to `work` and takes it back. */
+export type Suspend = (work: () => Promise<void>) => Promise<void>;
+
+/** The frame of the admin, line by line. `onReady` gets what only a component can have of Ink. */
+export function Paint(
+  { admin, onReady }: {
+    readonly admin: Pick<Admin, "frame" | "onFrame">;
+    readonly onReady?: (suspend: Suspend) => void;
+  },
+) {
+  const { suspendTerminal } = useApp();
+  useEffect(() => onReady?.(suspendTerminal), [onReady, suspendTerminal]);
+  const frame = useSyncExternalStore(admin.onFrame, () => admin.frame);
+  return (
+    <Box flexDirection="column" flexShrink={0}>
+      {frame.map((line, row) => <Row key={row} line={line} />)}
+    </Box>
+  );
+}
+
+const Row = memo(
+  ({ line }: { readonly line: Line }) => (
+    <Box flexShrink={0}>
+      <Text wrap="truncate">
+        {line.map((span, at) => <Text key={at} {...styleOf(span)}>{span.text}</Text>)}
+      </Text>
+    </Box>
+  ),
+  (before, after) => isSame(before.line, after.line),
+);
+
+function styleOf({ tone, inverse }: Span): TextProps {
+  return { ...(tone === undefined ? {} : STYLES[tone]), ...(inverse === true ? { inverse: true } : {}) };
+}
+
+function isSame(a: Line, b: Line): boolean {
+  return a.length === b.length && a.every((span, at) => {
+    const other = b[at]!;
+    return span.text === other.text && span.tone === other.tone && span.inverse === other.inverse;
+  });
+}

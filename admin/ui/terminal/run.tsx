@@ -1,0 +1,164 @@
+import process from "node:process";
+import { render, type RenderOptions } from "ink";
+import { isStrayBodyError } from "../../client/node_fetch.ts";
+import { type Admin, type AdminOptions, createAdmin } from "../core/admin.ts";
+import { createKeySource, type RawInput } from "../keys/source.ts";
+import { createInkStdout } from "./ink_stdout.ts";
+import { Paint, type Suspend } from "./paint.tsx";
+
+/** What the admin gets of the terminal and not of its caller. */
+type OfTerminal = "columns" | "rows" | "suspend" | "stop" | "redraw" | "quit" | "onCrash";
+
+/** The two sides of a terminal, as Node has them. */
+export interface Streams {
+  readonly stdin: RawInput;
+  readonly stdout: NonNullable<RenderOptions["stdout"]> & { readonly columns?: number; readonly rows?: number };
+}
+
+/** How a run of the admin ended: with an exit code, and with what went wrong, if anything did. */
+export interface Ended {
+  readonly exitCode: number;
+  readonly error?: unknown;
+}
+
+const SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
+const PASTE_ON = "\x1b[?2004h";
+/** To the top left, and everything from there on erased. */
+const EMPTY_SCREEN = "\x1b[H\x1b[J";
+const PASTE_OFF = "\x1b[?2004l";
+
+/**
+ * Shows the admin on a terminal until it is left, a signal comes, the terminal is lost or something breaks. Whatever
+ * happens, the terminal is given back as it was before `ended` resolves.
+ */
+export function openOnTerminal(
+  options: Omit<AdminOptions, OfTerminal>,
+  { stdin, stdout }: Streams = process,
+): { readonly admin: Admin; readonly ended: Promise<Ended> } {
+  const { promise: ended, resolve } = Promise.withResolvers<Ended>();
+  const end = (exitCode: number) => resolve({ exitCode });
+  const crash = (error: unknown) => resolve({ exitCode: 1, error });
+  const size = () => ({ columns: Math.max(1, stdout.columns ?? 80), rows: Math.max(1, stdout.rows ?? 24) });
+
+  const keys = createKeySource(stdin, { onInput: (input) => admin.input(input), onEnd: () => end(SIGNALS.SIGHUP) });
+  let isSuspended = false;
+  /** Gives the terminal away and takes it back; what is drawn meanwhile is drawn afterwards. */
+  const suspend = async (work: () => Promise<void>) => {
+    if (isSuspended) throw new Error("The terminal has been given away already");
+    isSuspended = true;
+    keys.close();
+    stdout.write(PASTE_OFF);
+    try {
+      await screen.suspend(work);
+    } finally {
+      isSuspended = false;
+      stdout.write(PASTE_ON);
+      keys.open();
+      // The window may have changed meanwhile.
+      redraw();
+    }
+  };
+  const admin = createAdmin({
+    ...options,
+    ...size(),
+    suspend,
+    stop: () => void (isSuspended || suspend(untilContinued).catch(crash)),
+    redraw: () => void (isSuspended || suspend(() => Promise.resolve()).catch(crash)),
+    quit: () => end(0),
+    onCrash: crash,
+  });
+
+  let drawn = size();
+  const redraw = () => {
+    drawn = size();
+    admin.resize(drawn.columns, drawn.rows);
+    screen.resize(drawn.columns, drawn.rows);
+  };
+  // Older runtimes tell of a new size only by the signal, newer ones by both.
+  const onResize = () => {
+    const { columns, rows } = size();
+    if (!isSuspended && (columns !== drawn.columns || rows !== drawn.rows)) redraw();
+  };
+  const onRejection = (event: PromiseRejectionEvent) => {
+    // Whoever reads that answer learns of it.
+    if (isStrayBodyError(event.reason)) return;
+    event.preventDefault();
+    crash(event.reason);
+  };
+  const onError = (event: ErrorEvent) => {
+    event.preventDefault();
+    crash(event.error);
+  };
+  // A terminal that is gone cannot be written to: that ends the admin as a hang-up does.
+  const onLost = () => end(SIGNALS.SIGHUP);
+  const onSignal = Object.entries(SIGNALS).map(([signal, code]) => [signal, () => end(code)] as const);
+
+  for (const [signal, listener] of onSignal) process.on(signal, listener);
+  process.on("SIGWINCH", onResize);
+  stdout.on("resize", onResize);
+  stdout.on("error", onLost);
+  globalThis.addEventListener("unhandledrejection", onRejection);
+  globalThis.addEventListener("error", onError);
+  const screen = openScreen(admin, stdout, size());
+  keys.open();
+  stdout.write(PASTE_ON);
+
+  const close = async () => {
+    keys.close();
+    admin.close();
+    stdout.write(PASTE_OFF);
+    await screen.close();
+    process.off("SIGWINCH", onResize);
+    stdout.off("resize", onResize);
+    stdout.off("error", onLost);
+    for (const [signal, listener] of onSignal) process.off(signal, listener);
+    globalThis.removeEventListener("unhandledrejection", onRejection);
+    globalThis.removeEventListener("error", onError);
+  };
+  return {
+    admin,
+    ended: ended.then(async (how) => {
+      await close();
+      return how;
+    }),
+  };
+}
+
+/** Ink's part: the alternate screen, and only what changed is sent. */
+function openScreen(admin: Admin, output: Streams["stdout"], size: { columns: number; rows: number }) {
+  const ready = Promise.withResolvers<Suspend>();
+  const paint = <Paint admin={admin} onReady={ready.resolve} />;
+  const stdout = createInkStdout(output, size);
+  const instance = render(paint, {
+    stdout: stdout.stream,
+    alternateScreen: true,
+    incrementalRendering: true,
+    interactive: true,
+    exitOnCtrlC: false,
+    patchConsole: true,
+  });
+  return {
+    suspend: async (work: () => Promise<void>) => await (await ready.promise)(work),
+    resize(columns: number, rows: number) {
+      // Ink forgets what it drew, the screen is emptied, and the frame of the new size is there before Ink looks.
+      stdout.muted(() => {
+        instance.clear();
+        instance.rerender(paint);
+        instance.clear();
+      });
+      output.write(EMPTY_SCREEN);
+      stdout.resize(columns, rows);
+    },
+    async close() {
+      instance.unmount();
+      await instance.waitUntilExit();
+    },
+  };
+}
+
+/** Stops this process and those of its job, as the terminal's own Ctrl-Z does; goes on when the shell continues it. */
+async function untilContinued(): Promise<void> {
+  process.kill(0, "SIGTSTP");
+  // While the process is stopped this waits too; where nobody can continue a job, the signal does nothing.
+  await new Promise((resolve) => setTimeout(resolve, 100));
+}

@@ -1,0 +1,259 @@
+/**
+ * What officers can do in the terminal admin, and the test that does each of it. `features_test.ts` fails on a feature
+ * without a test, on a test that is not there, and on an entry of `NOT_YET` that has a test.
+ */
+
+export interface Feature {
+  /** Stable, by its part: `pods.list`. */
+  readonly id: string;
+  readonly part:
+    | "pods"
+    | "actions"
+    | "new pod"
+    | "access"
+    | "members"
+    | "sessions"
+    | "files"
+    | "settings"
+    | "units"
+    | "rules";
+  readonly sentence: string;
+}
+
+const of = (part: Feature["part"], features: Readonly<Record<string, string>>): Feature[] =>
+  Object.entries(features).map(([id, sentence]) => ({ id: `${part.replace(" ", "-")}.${id}`, part, sentence }));
+
+export const FEATURES: readonly Feature[] = [
+  ...of("pods", {
+    columns: "Every pod with name, age, id, state, provider, machine, cost and access",
+    totals: "Totals: running and stopped, spend per hour, upcoming sessions",
+    "no-key": "Without a RunPod key a screen to connect a provider takes the place of the list",
+    stale: "States that RunPod did not confirm are marked",
+    since: "A pod shows since when it is in its state",
+    "no-address": "A pod that runs without an SSH address for minutes shows a hint",
+    attention: "What is not settled is shown, with forget",
+    adopt: "A pod that nobody here made is adopted",
+    forwarding: "A pod that allows forwarding of Unix sockets is marked",
+    filter: "The list is filtered and sorted",
+  }),
+  ...of("actions", {
+    start: "A pod is started",
+    stop: "A pod is stopped after a question that says what is lost and who is on",
+    restart: "A pod is restarted after a question",
+    terminate: "A pod is terminated after its name was typed",
+    "no-gpu": "A start without a free GPU says so, and is offered again",
+    "stop-starting": "A stop is offered in every state but stopped and gone",
+    gone: "Terminating a pod that is gone only takes it off the list, and says so",
+    extend: "The stop of a running session is put off",
+    keep: "A pod is kept from stopping by itself",
+    events: "The events of a pod are shown, and what to do about what is wrong",
+  }),
+  ...of("new pod", {
+    fields: "A pod is made by a form with all fields of a create",
+    catalog: "GPU types come from RunPod's catalog with price and availability",
+    cost: "The cost per hour is shown before it is sent",
+    validate: "The form refuses what the server would refuse, as one types",
+    env: "Env rows are added and removed, and the form says who can read them",
+    access: "Access is chosen in the form",
+  }),
+  ...of("access", {
+    public: "A pod is opened to all members, or to those listed",
+    role: "Members are filtered by role and by the start of a name",
+    paste: "A Discord id is pasted",
+    "add-role": "All of a role are added",
+    remove: "One is removed, or all",
+    names: "Names are shown for ids",
+    "no-discord": "When Discord cannot be asked, the reason is shown and ids can be pasted",
+    held: "After access is taken away it is said who still holds a certificate",
+  }),
+  ...of("members", {
+    connected: "Who is connected now, with since when and a Root badge",
+    unknown: "When it is not known who is connected, the reason is shown",
+    recent: "Recent certificates are shown with serial and end",
+    disconnect: "A person is disconnected",
+  }),
+  ...of("sessions", {
+    add: "A session is added in local time with the zone shown",
+    series: "A weekly series is added",
+    lists: "Upcoming and past sessions are listed with their states",
+    delete: "A session is deleted after a question; for a started one it warns that the pod stops",
+    change: "A session is changed or extended",
+    org: "The sessions of all pods are listed",
+    failure: "The last failure of a session is shown",
+  }),
+  ...of("files", {
+    browse: "Folders are browsed from /workspace",
+    mkdir: "A folder is made",
+    upload: "A file is uploaded with progress, speed and cancel",
+    download: "A file is downloaded with progress, speed and cancel",
+    rename: "A file is renamed or moved",
+    delete: "A file is deleted after a question that says what is inside",
+    edit: "A text is edited in the editor, and refused when it changed meanwhile",
+    "too-large": "A file that is too large to edit is offered for download",
+    stopped: "A stopped pod offers to start it",
+    binary: "A file that is no UTF-8 opens read-only",
+    archive: "A folder is archived",
+  }),
+  ...of("settings", {
+    image: "The default image is set and cleared",
+    "runpod-key": "The RunPod key is saved",
+    "runpod-test": "The RunPod key is tested and removed",
+    module: "Compute is switched on and off",
+    webhooks: "Webhooks are added, changed, deleted and tested, with their deliveries",
+    events: "The saved events are listed, with a filter and details",
+    audit: "The audit is listed, with who, what, when and outcome",
+    tokens: "Tokens are listed and revoked",
+    roles: "Officer roles are chosen from the server's roles",
+    money: "Idle stop and budget are set",
+    spend: "Spend is shown by pod, month and session",
+    orgs: "The operator goes to another organization",
+  }),
+  ...of("units", {
+    money: "Money has two decimals, three under ten cents",
+    words: "States, durations and times are written the same everywhere",
+  }),
+  ...of("rules", {
+    local: "The operator on the server runs it without a token",
+    remote: "An officer runs it from elsewhere by a token, which is kept in a file of mode 0600",
+    expiry: "A token that runs out leads to a sign-in that keeps what was typed",
+    asks: "What costs money, disconnects people or loses files asks first",
+    names: "Names are cleaned of control and direction characters",
+    sentence: "A refused action shows the server's sentence as it is",
+    lost: "A lost server leaves the last state, marked, and it goes on by itself",
+    terminal: "The terminal is whole again, however it ends",
+    small: "It works from 40x12, and says so below that",
+    suspend: "Ctrl-Z and fg",
+    help: "Every key is shown and every screen has a help",
+  }),
+];
+
+/** The test of each feature: a file in `tests/admin/` and the name of the test. */
+export const TESTS: Readonly<Record<string, readonly [file: string, test: string]>> = {
+  "pods.columns": ["pods_test.ts", "pods shows each pod with all columns, and the totals"],
+  "pods.totals": ["pods_test.ts", "pods shows each pod with all columns, and the totals"],
+  "pods.no-key": [
+    "pods_test.ts",
+    "pods offers to connect RunPod where there is no key, and says the server's sentence at the field",
+  ],
+  "pods.stale": [
+    "pods_test.ts",
+    "pods marks states that RunPod did not confirm, and says that they are the last known ones",
+  ],
+  "pods.since": ["pod_words_test.ts", "statusSpan marks each state, and says since when and whether RunPod was heard"],
+  "pods.no-address": ["pod_words_test.ts", "noAddressHint comes after some minutes without an answer by SSH"],
+  "pods.attention": ["pods_test.ts", "attention shows a create whose outcome is unknown, and forgets it after asking"],
+  "pods.adopt": ["pods_test.ts", "attention adopts a pod that carries the org's keys and is not in the list"],
+  "pods.forwarding": ["pod_words_test.ts", "a pod that allows forwarding of Unix sockets is marked"],
+  "pods.filter": ["pods_test.ts", "pods filters by name as one types, and esc shows all again"],
+  "actions.start": [
+    "tmux_test.ts",
+    "an officer stops, starts and terminates a pod from the terminal, and the API shows it",
+  ],
+  "actions.stop": [
+    "tmux_test.ts",
+    "an officer stops, starts and terminates a pod from the terminal, and the API shows it",
+  ],
+  "actions.restart": ["pod_test.ts", "pod is restarted after a question"],
+  "actions.terminate": [
+    "tmux_test.ts",
+    "an officer stops, starts and terminates a pod from the terminal, and the API shows it",
+  ],
+  "actions.no-gpu": ["pod_test.ts", "a start that RunPod has no free GPU for says so, and is offered again"],
+  "actions.stop-starting": [
+    "pod_words_test.ts",
+    "a stop is offered in every state but stopped and gone, a start while it does not run",
+  ],
+  "actions.gone": ["pod_test.ts", "a pod that is gone is only taken off the list, and the question says so"],
+  "actions.extend": ["pod_test.ts", "pod puts the stop of a running session off"],
+  "actions.keep": [
+    "pod_test.ts",
+    "pod is kept from stopping by itself; a number that the server refuses stays in the form with its sentence",
+  ],
+  "actions.events": ["pod_test.ts", "pod shows what is known of it, and its events"],
+  "settings.runpod-key": [
+    "pods_test.ts",
+    "pods offers to connect RunPod where there is no key, and says the server's sentence at the field",
+  ],
+  "settings.orgs": ["link_test.ts", "the operator goes to another org, and its pods are shown"],
+  "units.money": ["text_test.ts", "money has two decimals, three under ten cents"],
+  "units.words": ["text_test.ts", "durations, sizes and speeds read as officers write them"],
+  "rules.local": [
+    "tmux_test.ts",
+    "an officer stops, starts and terminates a pod from the terminal, and the API shows it",
+  ],
+  "rules.remote": [
+    "tmux_test.ts",
+    "an officer signs in from elsewhere by a pasted token, which is kept and never drawn",
+  ],
+  "rules.expiry": [
+    "link_test.ts",
+    "a token that runs out in the middle of a form leads to a sign-in, and the form is as it was",
+  ],
+  "rules.asks": ["pods_test.ts", "pods stops the selected pod after asking, and says what is lost"],
+  "rules.names": [
+    "text_test.ts",
+    "clean leaves no character that could steer a terminal, and cleaning twice changes nothing",
+  ],
+  "rules.sentence": ["pods_test.ts", "a refusal is shown in the server's own words, beside the last good list"],
+  "rules.lost": ["link_test.ts", "a lost server leaves the last list in sight, marked, and it goes on by itself"],
+  "rules.terminal": [
+    "tmux_test.ts",
+    "the terminal is whole again after a signal, a lost terminal and Ctrl-C, and the exit code says which",
+  ],
+  "rules.small": [
+    "frame_test.ts",
+    "a window that is too small says how big it must be, and shows all again when it grows",
+  ],
+  "rules.suspend": ["tmux_test.ts", "Ctrl-Z gives the terminal back to the shell, and fg returns to the same screen"],
+  "rules.help": ["link_test.ts", "every key that the footer shows does something, and the help names them all"],
+};
+
+/** Features that have no screen yet. Whoever builds one takes it out of here and puts its test above. */
+export const NOT_YET: ReadonlySet<string> = new Set([
+  "new-pod.fields",
+  "new-pod.catalog",
+  "new-pod.cost",
+  "new-pod.validate",
+  "new-pod.env",
+  "new-pod.access",
+  "access.public",
+  "access.role",
+  "access.paste",
+  "access.add-role",
+  "access.remove",
+  "access.names",
+  "access.no-discord",
+  "access.held",
+  "members.connected",
+  "members.unknown",
+  "members.recent",
+  "members.disconnect",
+  "sessions.add",
+  "sessions.series",
+  "sessions.lists",
+  "sessions.delete",
+  "sessions.change",
+  "sessions.org",
+  "sessions.failure",
+  "files.browse",
+  "files.mkdir",
+  "files.upload",
+  "files.download",
+  "files.rename",
+  "files.delete",
+  "files.edit",
+  "files.too-large",
+  "files.stopped",
+  "files.binary",
+  "files.archive",
+  "settings.image",
+  "settings.runpod-test",
+  "settings.module",
+  "settings.webhooks",
+  "settings.events",
+  "settings.audit",
+  "settings.tokens",
+  "settings.roles",
+  "settings.money",
+  "settings.spend",
+]);

@@ -1,0 +1,81 @@
+/** A real terminal for the real program: a tmux server of its own for each test, killed at the end. */
+
+export interface Tmux {
+  /** Presses keys by tmux's names: `Enter`, `Escape`, `C-c`, `Up`. */
+  keys(...keys: string[]): Promise<void>;
+  /** Types a text as it is. */
+  type(text: string): Promise<void>;
+  paste(text: string): Promise<void>;
+  screen(): Promise<string>;
+  /** Waits until the screen shows something; gives the screen. Wait for what only the wanted screen shows. */
+  until(want: string | RegExp): Promise<string>;
+  resize(columns: number, rows: number): Promise<void>;
+  /** Whether the alternate screen is on, and the cursor shown. */
+  flag(name: "alternate_on" | "cursor_flag"): Promise<boolean>;
+  /** The process that runs in the pane. */
+  pid(): Promise<number>;
+}
+
+const DEADLINE_MS = 30_000;
+
+async function tmux(socket: string, args: readonly string[]): Promise<string> {
+  const done = await new Deno.Command("tmux", { args: ["-L", socket, "-f", "/dev/null", ...args] }).output();
+  if (!done.success) throw new Error(`tmux ${args[0]}: ${new TextDecoder().decode(done.stderr)}`);
+  return new TextDecoder().decode(done.stdout);
+}
+
+const quoted = (word: string) => `'${word.replaceAll("'", `'\\''`)}'`;
+
+export interface TmuxOptions {
+  /** The command and its arguments; each is one word. */
+  readonly command: readonly string[];
+  readonly columns?: number;
+  readonly rows?: number;
+  readonly env?: Readonly<Record<string, string>>;
+  /** A shell stays in the pane afterwards, for job control; else the exit code is printed as `rc=N`. */
+  readonly isShell?: boolean;
+}
+
+/** Runs a command in a terminal while `use` drives it. After its end the pane shows `rc=N`. */
+export async function inTmux(options: TmuxOptions, use: (terminal: Tmux) => Promise<void>): Promise<void> {
+  const socket = `orgpods-test-${Deno.pid}-${crypto.randomUUID().slice(0, 8)}`;
+  const run = (...args: string[]) => tmux(socket, args);
+  const env = Object.entries({ TERM: "screen-256color", ...options.env }).flatMap((
+    [name, value],
+  ) => ["-e", `${name}=${value}`]);
+  const line = options.command.map(quoted).join(" ");
+  const shell = options.isShell ? "PS1='ready> ' exec bash --norc --noprofile -i" : `${line}; echo "rc=$?"; exec cat`;
+  const size = ["-x", String(options.columns ?? 80), "-y", String(options.rows ?? 24)];
+  await run("new-session", "-d", "-s", "m", ...size, ...env, "bash", "-c", shell);
+  const screen = () => run("capture-pane", "-p", "-t", "m");
+  const terminal: Tmux = {
+    keys: async (...keys) => void await run("send-keys", "-t", "m", ...keys),
+    type: async (text) => void await run("send-keys", "-t", "m", "-l", text),
+    async paste(text) {
+      await run("set-buffer", text);
+      await run("paste-buffer", "-p", "-t", "m");
+    },
+    screen,
+    async until(want) {
+      for (const until = performance.now() + DEADLINE_MS;;) {
+        const text = await screen();
+        if (typeof want === "string" ? text.includes(want) : want.test(text)) return text;
+        if (performance.now() > until) throw new Error(`The terminal never showed ${want}:\n${text}`);
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+    },
+    resize: async (columns, rows) =>
+      void await run("resize-window", "-t", "m", "-x", String(columns), "-y", String(rows)),
+    flag: async (name) => (await run("display", "-p", "-t", "m", `#{${name}}`)).trim() === "1",
+    pid: async () => Number((await run("display", "-p", "-t", "m", "#{pane_pid}")).trim()),
+  };
+  try {
+    if (options.isShell) {
+      await terminal.until("ready>");
+      await terminal.type(`${line}\n`);
+    }
+    await use(terminal);
+  } finally {
+    await tmux(socket, ["kill-server"]);
+  }
+}
