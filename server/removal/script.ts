@@ -1,3 +1,4 @@
+import { FOLDER_FORM } from "../identity/folders.ts";
 import { RECORDS } from "../presence/script.ts";
 import { WORK } from "../setup/look.ts";
 import { PREAMBLE } from "../setup/remote_shell.ts";
@@ -26,9 +27,9 @@ export interface Ending {
  * begin with `ended`, `left` and `unknown`, then `end`.
  */
 export function endScript({ folder, serials, wholeAccount, letInAgo }: Ending): string {
-  if (!/^[a-z0-9_][a-z0-9._-]{0,21}$/.test(folder) || serials.some((serial) => !/^\d{1,20}$/.test(serial))) {
-    throw new TypeError("A folder or a serial cannot stand in a script");
-  }
+  const isOdd = !FOLDER_FORM.test(folder) || serials.some((serial) => !/^\d{1,20}$/.test(serial)) ||
+    letInAgo !== null && !Number.isFinite(letInAgo);
+  if (isOdd) throw new TypeError("A folder, a serial or a time cannot stand in a script");
   return `${PREAMBLE}
 account=godfather_${folder}
 serials=' ${serials.join(" ")} '

@@ -3,7 +3,7 @@ import { type Org, orgById } from "../../db/stores/organizations.ts";
 import { mayUse } from "../../db/stores/pod_access.ts";
 import { type LivePod, podById } from "../../db/stores/pods.ts";
 import { SECOND } from "../clock.ts";
-import { type Asker, callerId } from "../identity/callers.ts";
+import type { Asker } from "../identity/callers.ts";
 import { standingOf } from "../identity/standing.ts";
 import type { PodDeps } from "../pods/deps.ts";
 import { lostAccess } from "./decide.ts";
@@ -49,7 +49,7 @@ export async function checkAccess(
           pod: pod as LivePod,
           discordId,
           ...verdict,
-          by: callerId(CHECK.caller),
+          by: null,
         }, now);
         if (one === null) continue;
         tellTaken(deps, current, CHECK, { pod: pod as LivePod, taken: one, reason: verdict.reason }, now);

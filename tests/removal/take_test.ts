@@ -1,0 +1,160 @@
+import assert from "node:assert/strict";
+import type { ConnectionRow } from "../../db/stores/connections.ts";
+import { currentRevocations } from "../../db/stores/revocations.ts";
+import {
+  openRemovals,
+  pruneRemovals,
+  removalById,
+  reopenAfterSetup,
+  settleRemoval,
+  storeRemovalTry,
+} from "../../db/stores/removals.ts";
+import { DAY, HOUR, MINUTE } from "../../server/clock.ts";
+import { reckon, takeAccess, type Which } from "../../server/removal/take.ts";
+import { PEOPLE } from "../support/world.ts";
+import { inWard, type Ward } from "./support.ts";
+
+const take = ({ world, pod }: Ward, which: Which = "all", discordId: string = PEOPLE.member) =>
+  takeAccess(
+    world.db,
+    { pod: pod(), discordId, which, reason: "A test", by: null },
+    world.clock.now(),
+  );
+
+Deno.test("takeAccess takes back what works and what ran out, and nothing of who never had a certificate", () =>
+  inWard([PEOPLE.member, PEOPLE.exOfficer], async (ward) => {
+    assert.equal(take(ward), null);
+    await ward.connect("member", "exOfficer");
+    ward.world.clock.advance(13 * HOUR);
+    await ward.connect("member");
+    const taken = take(ward)!;
+    assert.deepEqual([taken.certificates, taken.hadRoot], [1, false], "one of the two still worked");
+    assert.deepEqual(ward.certificates().map((one) => one.revoked_at !== null), [true, false, true]);
+    const { db, clock } = ward.world;
+    assert.equal(currentRevocations(db, 1, clock.now()).length, 2, "a pod's clock may be behind");
+    assert.equal(take(ward)!.certificates, 0);
+    assert.equal(ward.rows().length, 1, "asked for again while it is open");
+  }));
+
+Deno.test("takeAccess of root takes nothing that a member has, and 'all' is never made less", () =>
+  inWard([PEOPLE.member], async (ward) => {
+    await ward.connect("member", "officer");
+    assert.equal(take(ward, "root"), null);
+    const id = take(ward, "root", PEOPLE.officer)!.id;
+    const [row] = ward.rows();
+    assert.deepEqual([row!.which, row!.had_root, row!.discord_id], ["root", 1, PEOPLE.officer]);
+    take(ward, "all", PEOPLE.officer);
+    take(ward, "root", PEOPLE.officer);
+    assert.equal(removalById(ward.world.db, id)!.which, "all");
+  }));
+
+Deno.test("a removal that is asked for again is not settled by a try that began before, and keeps what that try ended", () =>
+  inWard([PEOPLE.member], async (ward) => {
+    const { db, clock } = ward.world;
+    await ward.connect("member");
+    const id = take(ward)!.id;
+    const before = removalById(db, id)!;
+    storeRemovalTry(db, before, { error: "Something is left.", report: "1 connection." }, clock.now());
+    // In the same millisecond.
+    take(ward);
+    const anew = removalById(db, id)!;
+    assert.ok(anew.asked_at > before.asked_at);
+    assert.deepEqual([anew.tried_at, anew.error, anew.report], [null, null, "1 connection."]);
+    assert.equal(settleRemoval(db, before, "All of it.", clock.now()), false);
+    storeRemovalTry(db, before, { error: "Old.", report: "2 connections." }, clock.now());
+    const kept = removalById(db, id)!;
+    assert.deepEqual([kept.state, kept.tried_at, kept.error, kept.report], ["open", null, null, "2 connections."]);
+    assert.equal(settleRemoval(db, kept, "All of it.", clock.now()), true);
+    assert.deepEqual(openRemovals(db, 1), []);
+    storeRemovalTry(db, kept, { error: "Late.", report: "Late." }, clock.now());
+    assert.equal(removalById(db, id)!.report, "All of it.", "what is done stays so");
+  }));
+
+const row = (change: Partial<ConnectionRow>): ConnectionRow => ({
+  discord_id: "1",
+  username: "mo",
+  is_admin: 0,
+  serial: "1",
+  valid_before: 20_000,
+  created_at: 0,
+  runpod_id: "p",
+  revoked_at: null,
+  ca_fingerprint: "SHA256:ca",
+  ...change,
+});
+
+Deno.test("reckon means the certificates from before the removal, and leaves those alone that were given since", () => {
+  const rows = [
+    row({ serial: "7", created_at: 9_000, is_admin: 1 }),
+    row({ serial: "6", created_at: 8_000 }),
+    row({ serial: "5", created_at: 6_000, valid_before: 9_500 }),
+    row({ serial: "4", created_at: 5_000, revoked_at: 5_000 }),
+    row({ serial: "3", created_at: 3_000, revoked_at: 5_000 }),
+    row({ serial: "2", created_at: 2_000, valid_before: 4_000 }),
+    row({ serial: "1", created_at: 1_000, is_admin: 1, revoked_at: 5_000 }),
+  ];
+  assert.deepEqual(reckon(rows, { which: "all", asked_at: 5_000 }, 10_000), {
+    serials: ["4", "3", "2", "1"],
+    letInAt: 6_000,
+  });
+  assert.deepEqual(reckon(rows.slice(3), { which: "all", asked_at: 5_000 }, 10_000).letInAt, null);
+  assert.deepEqual(reckon(rows, { which: "root", asked_at: 5_000 }, 10_000).serials, ["1"]);
+  // One that works and was not taken back, as when a removal of root joined one of everything.
+  assert.deepEqual(reckon([row({ created_at: 4_000 })], { which: "all", asked_at: 5_000 }, 10_000), {
+    serials: [],
+    letInAt: 4_000,
+  });
+});
+
+Deno.test("reopenAfterSetup opens again what was done before another image was set up, once, while a certificate would work", () =>
+  inWard([PEOPLE.member, PEOPLE.exOfficer], async (ward) => {
+    const { db, clock } = ward.world;
+    await ward.connect("member", "exOfficer");
+    const id = take(ward)!.id;
+    const setUp = (state: string) =>
+      db.run(
+        "update compute_pods set setup_start = start_key, setup_state = ?, setup_at = ?",
+        state,
+        clock.now(),
+      );
+    const reopened = () => reopenAfterSetup(db, 1, clock.now());
+    setUp("pushed");
+    assert.equal(reopened(), 0, "it is open");
+    clock.advance(MINUTE);
+    settleRemoval(db, removalById(db, id)!, "Done.", clock.now());
+    assert.equal(reopened(), 0, "it was set up before");
+    clock.advance(MINUTE);
+    setUp("image");
+    assert.equal(reopened(), 0, "our image lets nobody in before it has the list");
+    setUp("pushed");
+    db.run("update compute_pods set setup_start = 'earlier'");
+    assert.equal(reopened(), 0, "that was in another start");
+    setUp("refused");
+    assert.deepEqual([reopened(), reopened()], [1, 0]);
+    const open = removalById(db, id)!;
+    assert.deepEqual([open.state, open.tried_at, open.report, open.settled_at], ["open", null, null, null]);
+    settleRemoval(db, open, "Done.", clock.now());
+    // A newer removal of theirs stands for the older one.
+    clock.advance(MINUTE);
+    const newer = take(ward)!.id;
+    setUp("pushed");
+    assert.notEqual(newer, id);
+    assert.equal(reopened(), 0);
+    settleRemoval(db, removalById(db, newer)!, "Done.", clock.now());
+    clock.advance(12 * HOUR);
+    setUp("pushed");
+    assert.equal(reopened(), 0, "no certificate works any more");
+  }));
+
+Deno.test("pruneRemovals removes what was done long ago, and nothing that is open", () =>
+  inWard([PEOPLE.member, PEOPLE.exOfficer], async (ward) => {
+    const { db, clock } = ward.world;
+    await ward.connect("member", "exOfficer");
+    const done = take(ward)!.id;
+    take(ward, "all", PEOPLE.exOfficer);
+    settleRemoval(db, removalById(db, done)!, "Done.", clock.now());
+    const before = clock.now();
+    assert.equal(pruneRemovals(db, before), 0);
+    assert.equal(pruneRemovals(db, before + 90 * DAY), 1);
+    assert.deepEqual(ward.rows().map((one) => one.discord_id), [PEOPLE.exOfficer]);
+  }));
