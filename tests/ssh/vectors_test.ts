@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { fromBase64 } from "../../server/ssh/wire.ts";
 import { lacks } from "../support/needs.ts";
+import { join } from "./fuzz/bytes.ts";
 import { certificateJudges, keyJudges } from "./fuzz/judge_lines.ts";
 import { krlJudges } from "./fuzz/judge_krl.ts";
 import { privateKeyJudges } from "./fuzz/judge_private_keys.ts";
@@ -15,10 +16,13 @@ interface Vector<Input> {
 interface Row {
   readonly name: string;
   readonly input: string;
+  /** Of a list: zeros that follow. */
+  readonly zeros?: number;
   readonly reason: string | null;
   readonly ssh_keygen: "accepts" | "refuses";
 }
-const bytesOf = (base64: string) => base64 === "" ? new Uint8Array() : fromBase64(base64);
+const bytesOf = ({ input, zeros = 0 }: { readonly input: string; readonly zeros?: number }) =>
+  join(input === "" ? new Uint8Array() : fromBase64(input), new Uint8Array(zeros));
 
 const texts = (kind: Kind, paths: readonly string[], field: string): Vector<string>[] => [
   ...paths.flatMap((path) => rows<Record<string, string>>(path)).map((row) => ({
@@ -30,7 +34,7 @@ const texts = (kind: Kind, paths: readonly string[], field: string): Vector<stri
 const keyVectors = texts("keys", ["keys/accepted.jsonl", "keys/refused.jsonl"], "text");
 const certificateVectors = texts("certificates", ["certificates/accepted.jsonl", "certificates/refused.jsonl"], "line");
 const krlVectors = texts("krl", ["krl/accepted.jsonl", "krl/refused.jsonl"], "krl")
-  .map(({ name, input }) => ({ name, input: bytesOf(input) }));
+  .map((row) => ({ name: row.name, input: bytesOf(row) }));
 const privateKeyVectors = texts("private_keys", [], "");
 
 /** Rows of the table that some vector fell under. */
@@ -68,8 +72,9 @@ Deno.test({
 const judges = { keys: keyJudges, certificates: certificateJudges, private_keys: privateKeyJudges } as const;
 for (const kind of ["keys", "certificates", "krl", "private_keys"] as const) {
   Deno.test(`our parsers judge the vectors of openssh/${kind}.jsonl as they say`, () => {
-    for (const { name, input, reason } of rows<Row>(`openssh/${kind}.jsonl`)) {
-      const verdict: Verdict = kind === "krl" ? krlJudges.ours(bytesOf(input)) : judges[kind].ours(input);
+    for (const row of rows<Row>(`openssh/${kind}.jsonl`)) {
+      const { name, input, reason } = row;
+      const verdict: Verdict = kind === "krl" ? krlJudges.ours(bytesOf(row)) : judges[kind].ours(input);
       assert.equal(verdict.accepts ? null : verdict.reason, reason, name);
     }
   });

@@ -118,6 +118,7 @@ const krls: [string, Uint8Array][] = [
   ["a CA of small order", krl(krlSection(1, strings(strings("ssh-ed25519", fill(32, 0)), ""), listOf(5n)))],
   ["the greatest version", join(krlHead({ version: 2n ** 64n - 1n }))],
   ["300 bitmaps of one bit", krl(certificates(repeated(300, bitmap(9n, 1))))],
+  ["a million and one keys of no bytes", krl(krlSection(2, new Uint8Array(4 * 1_000_001)))],
   ["2,000 empty sections", krl(repeated(2_000, krlSection(5)))],
 ];
 
@@ -141,6 +142,13 @@ const privateKeys: [string, string][] = [
   ["without a last line", file().replace(/-----END.*\n/, "")],
 ];
 
+/** Zeros at the end of a list, which the row counts instead of spelling them out. */
+function zerosOf(input: string | Uint8Array): number {
+  if (typeof input === "string") return 0;
+  const zeros = input.length - 1 - input.findLastIndex((byte) => byte !== 0);
+  return zeros > 1_000 ? zeros : 0;
+}
+
 async function write<Input extends string | Uint8Array>(
   { kind, ours, theirs }: Judges<Input>,
   vectors: readonly [name: string, input: Input][],
@@ -150,9 +158,11 @@ async function write<Input extends string | Uint8Array>(
   await Deno.remove(dir, { recursive: true });
   const lines = vectors.map(([name, input], at) => {
     const verdict = ours(input);
-    const text = typeof input === "string" ? input : toBase64(input);
-    const sshKeygen = verdicts[at]!.accepts ? "accepts" : "refuses";
-    return JSON.stringify({ name, input: text, reason: verdict.accepts ? null : verdict.reason, ssh_keygen: sshKeygen });
+    const zeros = zerosOf(input);
+    const text = typeof input === "string" ? input : toBase64(input.subarray(0, input.length - zeros));
+    const more = zeros === 0 ? {} : { zeros };
+    const reason = verdict.accepts ? null : verdict.reason;
+    return JSON.stringify({ name, input: text, ...more, reason, ssh_keygen: verdicts[at]!.accepts ? "accepts" : "refuses" });
   });
   await Deno.writeTextFile(`${here}/${kind}.jsonl`, lines.map((row) => `${row}\n`).join(""));
 }
