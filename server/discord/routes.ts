@@ -34,19 +34,7 @@ export function discordRoutes(deps: { readonly directory: Directory; readonly gu
       const { guildId } = orgOf(c);
       const { q, role, limit, ids } = c.req.valid("query");
       if (ids !== null) return c.json({ members: await named(directory, guildId, ids) });
-      const rows = q === "" ? await directory.list(guildId) : await directory.search(guildId, q);
-      const found = rows
-        .filter((row) => !row.bot && (role === null || row.roles.includes(role)))
-        .map((row) => ({
-          id: row.id,
-          name: row.name,
-          username: row.username,
-          avatar: row.avatar,
-          roles: [...row.roles],
-          bot: false as const,
-        }))
-        .sort((a, b) => order(a.name.toLowerCase(), b.name.toLowerCase()) || order(a.id, b.id));
-      return c.json({ members: found.slice(0, limit), total: found.length });
+      return c.json(await found(directory, guildId, { q, role, limit }));
     })
     .get("/members/roles", guards.officer, async (c) => {
       const { guildId } = orgOf(c);
@@ -64,6 +52,30 @@ function unavailable(reason: "not_set_up" | "misconfigured" | "down", hint: stri
 }
 
 const order = (a: string, b: string) => a < b ? -1 : a > b ? 1 : 0;
+
+/** Members whose name begins with `q`, and who have the role, sorted by name; bots are left out. */
+async function found(
+  directory: Directory,
+  guildId: string,
+  { q, role, limit }: { readonly q: string; readonly role: string | null; readonly limit: number },
+) {
+  const rows = q === "" ? await directory.list(guildId) : await directory.search(guildId, q);
+  const fitting = rows
+    .filter((row) => !row.bot && (role === null || row.roles.includes(role)))
+    .map((row) => ({
+      id: row.id,
+      name: row.name,
+      username: row.username,
+      avatar: row.avatar,
+      roles: [...row.roles],
+      bot: false as const,
+    }))
+    .sort((a, b) => order(a.name.toLowerCase(), b.name.toLowerCase()) || order(a.id, b.id));
+  return { members: fitting.slice(0, limit), total: fitting.length };
+}
+
+/** The answer of `GET /members` without `ids`. */
+export type FoundMembers = Awaited<ReturnType<typeof found>>;
 
 async function named(directory: Directory, guildId: string, ids: readonly string[]) {
   const members: { id: string; name: string }[] = [];

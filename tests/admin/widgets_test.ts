@@ -102,6 +102,7 @@ Deno.test("drawForm keeps the place where one is in sight in every window", () =
         mistakes: [],
         send: "Create",
         notes: [line("$1/hr")],
+        read: () => assert.fail("Nothing here reads from the server"),
         width,
         height,
       });

@@ -1,6 +1,11 @@
 import type { AnyScreen } from "../core/screen.ts";
 import { attentionScreen } from "./attention.ts";
+import { accessScreen } from "./access.ts";
+import { findScreen } from "./find_members.ts";
+import { listedPeopleScreen } from "./listed_people.ts";
+import { newPodScreen } from "./new_pod.ts";
 import { orgsScreen } from "./orgs.ts";
+import { peopleScreen } from "./people.ts";
 import { podScreen } from "./pod.ts";
 import { podsScreen } from "./pods.ts";
 
@@ -10,4 +15,9 @@ export const SCREENS: readonly AnyScreen[] = [
   podScreen,
   attentionScreen,
   orgsScreen,
+  newPodScreen,
+  accessScreen,
+  peopleScreen,
+  findScreen,
+  listedPeopleScreen,
 ];

@@ -8,6 +8,8 @@ import { localTime } from "../text/units.ts";
 import { formScreen } from "../widgets/form/screen.ts";
 import { scrolled } from "../widgets/pager.ts";
 import { problemLines } from "../widgets/reading.ts";
+import { accessScreen } from "./access.ts";
+import { peopleScreen } from "./people.ts";
 import { podActions } from "./pod_actions.ts";
 import { podDetails } from "./pod_details.ts";
 
@@ -39,6 +41,22 @@ export const podScreen = defineScreen<PodParams, State>({
   init: () => ({ from: 0 }),
   actions: [
     ...podActions<PodParams, State>(podOf, (at) => at.close()),
+    {
+      keys: ["a"],
+      word: "access",
+      label: "access",
+      about: "who may enter the pod",
+      when: (at) => podOf(at) !== undefined,
+      run: (at) => at.open(accessScreen, at.params),
+    },
+    {
+      keys: ["p"],
+      word: "people",
+      label: "people",
+      about: "who is on the pod now, and the recent certificates",
+      when: (at) => podOf(at) !== undefined,
+      run: (at) => at.open(peopleScreen, at.params),
+    },
     {
       keys: ["e"],
       word: "extend",

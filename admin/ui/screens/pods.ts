@@ -19,6 +19,7 @@ import {
 } from "../widgets/table.ts";
 import { tableActions } from "../widgets/table_actions.ts";
 import { attentionScreen } from "./attention.ts";
+import { newPodForm, newPodScreen } from "./new_pod.ts";
 import { podActions } from "./pod_actions.ts";
 import { podDetails } from "./pod_details.ts";
 import { podScreen } from "./pod.ts";
@@ -180,6 +181,13 @@ export const podsScreen = defineScreen<null, State>({
       run: (at) => at.open(attentionScreen, null),
     },
     {
+      keys: ["n"],
+      label: "new pod",
+      about: "make a new pod; its cost is shown before it is sent",
+      when: (at) => !lacksKey(at),
+      run: (at) => at.open(newPodScreen, newPodForm()),
+    },
+    {
       keys: ["k"],
       word: "connect-runpod",
       label: "RunPod key",
@@ -204,7 +212,9 @@ export const podsScreen = defineScreen<null, State>({
 function listLines(at: PodsAt, height: number): Line[] {
   const rows = rowsOf(at);
   if (rows.length === 0) {
-    return [emptyLine(at.filter === "" ? "There are no pods yet." : "No pod fits the filter; esc shows all.")];
+    return [
+      emptyLine(at.filter === "" ? "There are no pods yet; n makes one." : "No pod fits the filter; esc shows all."),
+    ];
   }
   const pane = at.width >= WIDE ? Math.min(60, Math.max(36, Math.floor(at.width * 0.3))) : 0;
   const table = drawTable(specOf(at), at.state.table, rows, at.width - (pane === 0 ? 0 : pane + 3), height);

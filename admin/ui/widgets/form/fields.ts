@@ -1,4 +1,5 @@
 /** The fields of a form, what stands in them, and the places where one can be. All of it is pure. */
+import type { Ui } from "../../core/screen.ts";
 import { type Edit, editOf, editText } from "../../text/edit.ts";
 
 interface Common {
@@ -21,14 +22,20 @@ export type Field =
     readonly kind: "text";
     readonly initial?: string;
     readonly isSecret?: boolean;
-    readonly example?: string;
+    /** Shown in the empty field; a function may read it from the server. */
+    readonly example?: string | ((read: Ui["read"]) => string | undefined);
   }
   /** A number; what is no number is sent to the schema as it is, which says so. An empty one is left out. */
   | Common & { readonly kind: "number"; readonly initial?: number; readonly unit?: string }
   | Common & { readonly kind: "choice"; readonly options: readonly Option[]; readonly initial?: string }
   | Common & { readonly kind: "switch"; readonly initial?: boolean; readonly on?: string; readonly off?: string }
   /** Text with proposals in a list to search; other text is taken too. */
-  | Common & { readonly kind: "suggest"; readonly initial?: string; suggestions(): readonly Suggestion[] }
+  | Common & {
+    readonly kind: "suggest";
+    readonly initial?: string;
+    /** Asked for every frame, so that it can read from the server; `values` is what stands in the form. */
+    suggestions(read: Ui["read"], values: Values): readonly Suggestion[];
+  }
   /** A list of rows with one text or more each, such as names and values. */
   | Common & { readonly kind: "rows"; readonly cells: readonly string[]; readonly initial?: readonly string[][] };
 

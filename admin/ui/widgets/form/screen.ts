@@ -136,9 +136,15 @@ export const formScreen = defineScreen<FormParams, FormState>({
         const stop = stopOf(at);
         if (stop.kind !== "field" || stop.field.kind !== "suggest") return;
         const { field } = stop;
+        const values = valuesOf(at.params.fields, at.state);
         at.open(pickerScreen, {
           title: field.label,
-          rows: () => field.suggestions().map(({ value, note }) => ({ key: value, text: value, note: note ?? "" })),
+          rows: (ui) =>
+            field.suggestions(ui.read, values).map(({ value, note }) => ({
+              key: value,
+              text: value,
+              note: note ?? "",
+            })),
           onPick: (value) => change(at, (state) => withText(state, field.name, value)),
         });
       },
@@ -202,6 +208,7 @@ export const formScreen = defineScreen<FormParams, FormState>({
       mistakes: mistakesIn(params.schema, bodyOf(at, values), params.fields),
       send: params.send,
       notes: params.notes?.(values, at, width) ?? [],
+      read: at.read,
       width,
       height,
     });

@@ -1,8 +1,9 @@
+import type { Ui } from "../../core/screen.ts";
 import { wrap } from "../../text/cells.ts";
 import { type Edit, editSpans, editText } from "../../text/edit.ts";
 import { BLANK, type Line, line, type Span, span } from "../../text/line.ts";
 import type { Mistake } from "./check.ts";
-import { type Field, type FormState, type Stop, stopsOf } from "./fields.ts";
+import { type Field, type FormState, type Stop, stopsOf, valuesOf } from "./fields.ts";
 
 export interface FormLook {
   readonly fields: readonly Field[];
@@ -12,6 +13,8 @@ export interface FormLook {
   readonly send: string;
   /** Lines that are always in sight, above the fields: a price, a warning. */
   readonly notes: readonly Line[];
+  /** What is known of the server, for examples and proposals. */
+  readonly read: Ui["read"];
   readonly width: number;
   readonly height: number;
 }
@@ -77,7 +80,8 @@ function mistakeAt({ state, mistakes }: FormLook, name: string): string | null {
   return mistakes.find(({ field }) => field === name)?.sentence ?? null;
 }
 
-function valueSpans({ state }: FormLook, stop: Exclude<Stop, { kind: "send" }>, isHere: boolean, room: number): Span[] {
+function valueSpans(look: FormLook, stop: Exclude<Stop, { kind: "send" }>, isHere: boolean, room: number): Span[] {
+  const { state } = look;
   if (stop.kind === "add") return [{ text: "+ add", ...(isHere ? { inverse: true } : { tone: "dim" as const }) }];
   if (stop.kind === "cell") {
     const { field, row, cell } = stop;
@@ -99,13 +103,15 @@ function valueSpans({ state }: FormLook, stop: Exclude<Stop, { kind: "send" }>, 
       return [];
     case "text": {
       const isEmpty = (held as Edit).letters.length === 0;
-      if (isEmpty && !isHere && field.example !== undefined) return [span(field.example, "dim")];
+      const example = typeof field.example === "function" ? field.example(look.read) : field.example;
+      if (isEmpty && !isHere && example !== undefined) return [span(example, "dim")];
       return textSpans(held as Edit, isHere, room, field.isSecret);
     }
     case "number":
       return [...textSpans(held as Edit, isHere, room), span(field.unit === undefined ? "" : ` ${field.unit}`, "dim")];
     case "suggest": {
-      const note = field.suggestions().find(({ value }) => value === editText(held as Edit))?.note;
+      const offered = field.suggestions(look.read, valuesOf(look.fields, state));
+      const note = offered.find(({ value }) => value === editText(held as Edit))?.note;
       return [...textSpans(held as Edit, isHere, room), span(note === undefined ? "" : `  ${note}`, "dim")];
     }
   }

@@ -1,0 +1,79 @@
+/** Changes of who may enter a pod, with the question before what takes access away. */
+import type { z } from "zod";
+import type { accessSchema } from "../../../server/pods/access.ts";
+import { type Api, read } from "../../client/api.ts";
+import type { Ui } from "../core/screen.ts";
+import { type Certificate, nameOf, type Person, podMembersResource } from "../data/members.ts";
+import type { Pod } from "../data/pods.ts";
+import { localTime } from "../text/units.ts";
+import { confirmScreen } from "../widgets/confirm.ts";
+
+export type AccessChange = z.input<typeof accessSchema>;
+
+/** `PUT /pods/<id>`. */
+export const putAccess = (id: string, json: AccessChange) => async (api: Api, org: string) =>
+  (await read(api.org.pods[":id"].$put({ param: { org, id }, json }))).value;
+
+/** What a change takes away, for the question before it. */
+export interface Taking {
+  readonly title: string;
+  readonly what: string;
+  readonly yes: string;
+  readonly change: AccessChange;
+  /** Said when it is done and the server has nothing to add. */
+  readonly done: string;
+  /** Who may enter afterwards, officers apart. */
+  mayEnter(discordId: string): boolean;
+}
+
+const MOST_HOLDERS = 5;
+
+/** Asks, says who holds a certificate that works, changes, and hands over what the server says of it. */
+export function askToTake(ui: Ui, pod: Pod, taking: Taking, said: (warnings: readonly string[]) => void): void {
+  ui.open(confirmScreen, {
+    title: taking.title,
+    lines: (at) => [taking.what, ...endLines(at, pod, taking)],
+    yes: taking.yes,
+    onYes: async (at) => {
+      const answer = await at.call(taking.title, putAccess(pod.id, taking.change));
+      if (answer === null) return;
+      said(answer.warnings);
+      if (answer.warnings.length === 0) at.say(taking.done);
+    },
+  });
+}
+
+function endLines(at: Ui, pod: Pod, taking: Taking): (string | { text: string; isWarning: true })[] {
+  const { value, problem } = at.read(podMembersResource(pod.id));
+  if (value === undefined) {
+    return [problem === null ? "Looking who holds a certificate …" : `Who holds one is not known: ${problem.sentence}`];
+  }
+  const holders = heldBy(value.recent, at.now).filter(({ discord_id }) => !taking.mayEnter(discord_id));
+  if (holders.length === 0) return ["Nobody who loses access holds a certificate that works."];
+  const names = holders.slice(0, MOST_HOLDERS).map((one) =>
+    `${nameOf({ id: one.discord_id, name: one.name })} (until ${localTime(one.valid_before, at.zone, at.now)})`
+  );
+  const more = holders.length > MOST_HOLDERS ? ` and ${holders.length - MOST_HOLDERS} more` : "";
+  return [
+    { text: `These hold a certificate that goes on working: ${names.join(", ")}${more}.`, isWarning: true },
+    "No new ones are given. Connections that are open stay open.",
+  ];
+}
+
+/** The certificates of members that still work, the one that works longest of each person. */
+function heldBy(recent: readonly Certificate[], now: number): Certificate[] {
+  const last = new Map<string, Certificate>();
+  for (const one of recent) {
+    const before = last.get(one.discord_id);
+    if (one.is_admin || Date.parse(one.valid_before) <= now) continue;
+    if (before === undefined || before.valid_before < one.valid_before) last.set(one.discord_id, one);
+  }
+  return [...last.values()];
+}
+
+/** A sentence of the server that begins with an id, with the name of that person before it. */
+export function withName(sentence: string, people: readonly Person[]): string {
+  const id = /^\d{5,25}(?=[: ])/.exec(sentence)?.[0];
+  const name = people.find((person) => person.id === id)?.name;
+  return name === undefined || name === null ? sentence : `${name}: ${sentence}`;
+}
