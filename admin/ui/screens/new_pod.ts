@@ -1,6 +1,7 @@
 import type { CreateBody } from "../../client/api.ts";
 import { type Action, type At, defineScreen } from "../core/screen.ts";
 import { idsIn } from "../data/members.ts";
+import { attentionResource } from "../data/pods.ts";
 import { editText } from "../text/edit.ts";
 import type { Edit } from "../text/edit.ts";
 import { confirmScreen } from "../widgets/confirm.ts";
@@ -70,7 +71,10 @@ const ACTIONS: readonly Action<NewPodParams, FormState>[] = [
     label: "attention",
     about: "see what is not settled; the form stays as it is",
     when: (at) => isUnknown(at) || at.state.refusal?.notes.includes(EARLIER_TRY) === true,
-    run: (at) => at.open(attentionScreen, null),
+    run: (at) => {
+      at.refresh(attentionResource);
+      at.open(attentionScreen, null);
+    },
   },
   {
     keys: ["ctrl-n"],

@@ -55,7 +55,7 @@ function cpuCost(values: Values, read: Ui["read"]): Note {
 }
 
 function costs(usdPerHour: number, availability: string | null): Note {
-  const text = `Cost: ${rate(usdPerHour)} and disks, from now until it is stopped.`;
+  const text = `Cost: ${rate(usdPerHour)} and disks from now on.`;
   const stock = stockText(availability);
   return availability === "NONE"
     ? { text: `${text} RunPod says: ${stock}.`, tone: "warn" }
@@ -78,5 +78,5 @@ function lossNote(values: Values): Note {
   if (values.volume_in_gb === undefined || values.volume_in_gb === 0) {
     return { text: "Without a volume a stop loses EVERY file.", tone: "warn" };
   }
-  return { text: `A stop loses what is not under ${values.volume_mount_path ?? "/workspace"}.` };
+  return { text: `A stop loses all but ${values.volume_mount_path ?? "/workspace"}.` };
 }
