@@ -254,7 +254,10 @@ export const TESTS: Readonly<Record<string, readonly [file: string, test: string
     "people_tmux_test.ts",
     "an officer makes a pod for one person, sees them on it, and takes their access away, and the API shows it",
   ],
-  "access.no-discord": ["access_test.ts", "when Discord cannot be asked the reason is shown, and ids can be pasted"],
+  "access.no-discord": [
+    "people_tmux_test.ts",
+    "a pod is made and shared in 40x12 and 200x50 although Discord's list and the pod's address are missing",
+  ],
   "access.held": [
     "people_tmux_test.ts",
     "an officer makes a pod for one person, sees them on it, and takes their access away, and the API shows it",
@@ -264,8 +267,8 @@ export const TESTS: Readonly<Record<string, readonly [file: string, test: string
     "an officer makes a pod for one person, sees them on it, and takes their access away, and the API shows it",
   ],
   "members.unknown": [
-    "people_test.ts",
-    "people says the reason when it is not known who is on, keeps the certificates, and looks again by ctrl-r",
+    "people_tmux_test.ts",
+    "a pod is made and shared in 40x12 and 200x50 although Discord's list and the pod's address are missing",
   ],
   "members.recent": [
     "people_tmux_test.ts",
