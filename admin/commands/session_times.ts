@@ -70,30 +70,36 @@ export async function apiTime(
   zone: string | undefined,
   warn: (warning: string) => Promise<void> = () => Promise.resolve(),
 ): Promise<string> {
-  const read = readIsoTime(text.replace(" ", "T"));
-  if (read.kind === "time") return new Date(read.ms).toISOString();
-  if (read.kind === "no_zone" && zone === undefined) {
+  const iso = timeWithOffset(text);
+  if (iso !== null) return iso;
+  const isWallTime = readIsoTime(text.replace(" ", "T")).kind === "no_zone";
+  if (!isWallTime) throw notATime(flag, text);
+  if (zone === undefined) {
     throw new AppError(
       "usage",
       `${flag} needs an offset, such as ${shown(text)}-07:00, or --time-zone: ${shown(text)}`,
     );
   }
-  if (read.kind === "no_zone" && zone !== undefined) {
-    const { instantOf, readLocalTime, skipped } = await import("../../server/schedule/local_time.ts");
-    const local = readLocalTime(text);
-    if (local !== null) {
-      const warning = skipped(local, zone);
-      if (warning !== null) await warn(`${flag}: ${warning}`);
-      return new Date(instantOf(local, zone)).toISOString();
-    }
-  }
+  const { typedTime } = await import("./typed_time.ts");
+  const typed = typedTime(flag, text, zone);
+  if (typed.warning !== null) await warn(`${flag}: ${typed.warning}`);
+  return typed.iso;
+}
+
+/** A time that has an offset, as the API takes it; null for any other text. */
+export function timeWithOffset(text: string): string | null {
+  const read = readIsoTime(text.replace(" ", "T"));
+  return read.kind === "time" ? new Date(read.ms).toISOString() : null;
+}
+
+/** Says why a text is no time. */
+export function notATime(name: string, text: string): AppError {
   const day = /^(\d{4}-\d\d-\d\d)[T ]\d\d:\d\d/.exec(text)?.[1];
-  if (day !== undefined && readIsoTime(`${day}T00:00Z`).kind === "not_a_time") {
-    throw new AppError("usage", `${flag}: There is no such day: ${day}`);
-  }
-  throw new AppError(
+  return new AppError(
     "usage",
-    `${flag} must be a time such as "2026-09-03 18:00" or 2026-09-03T18:00-07:00: ${shown(text)}`,
+    day !== undefined && readIsoTime(`${day}T00:00Z`).kind === "not_a_time"
+      ? `${name}: There is no such day: ${day}`
+      : `${name} must be a time such as "2026-09-03 18:00" or 2026-09-03T18:00-07:00: ${shown(text)}`,
   );
 }
 

@@ -100,7 +100,11 @@ export function readChange(body: z.output<typeof sessionChangeSchema>): SessionC
  * Checks the window that a session would have after a change; a change that leaves the times alone is always fine.
  * Throws `conflict` for another start of a session that has started, else as for a new session.
  */
-export function checkChange(session: SessionRow, change: SessionChange, now: number): void {
+export function checkChange(
+  session: Pick<SessionRow, "start_at" | "stop_at" | "started" | "extended_minutes">,
+  change: SessionChange,
+  now: number,
+): void {
   const startAt = change.start_at ?? session.start_at;
   const stopAt = change.stop_at ?? session.stop_at;
   if (startAt !== session.start_at && session.started === 1) {

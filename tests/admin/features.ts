@@ -274,18 +274,43 @@ export const TESTS: Readonly<Record<string, readonly [file: string, test: string
     "people_tmux_test.ts",
     "an officer makes a pod for one person, sees them on it, and takes their access away, and the API shows it",
   ],
+  "sessions.add": [
+    "sessions_tmux_test.ts",
+    "an officer adds, repeats, changes, extends and deletes sessions from the terminal, and sees why one failed",
+  ],
+  "sessions.series": [
+    "sessions_tmux_test.ts",
+    "an officer adds, repeats, changes, extends and deletes sessions from the terminal, and sees why one failed",
+  ],
+  "sessions.lists": [
+    "sessions_tmux_test.ts",
+    "an officer adds, repeats, changes, extends and deletes sessions from the terminal, and sees why one failed",
+  ],
+  "sessions.delete": [
+    "sessions_tmux_test.ts",
+    "an officer adds, repeats, changes, extends and deletes sessions from the terminal, and sees why one failed",
+  ],
+  "sessions.change": [
+    "sessions_tmux_test.ts",
+    "an officer adds, repeats, changes, extends and deletes sessions from the terminal, and sees why one failed",
+  ],
+  "sessions.org": [
+    "sessions_tmux_test.ts",
+    "an officer adds, repeats, changes, extends and deletes sessions from the terminal, and sees why one failed",
+  ],
+  "sessions.failure": [
+    "sessions_tmux_test.ts",
+    "an officer adds, repeats, changes, extends and deletes sessions from the terminal, and sees why one failed",
+  ],
+  "settings.spend": [
+    "sessions_tmux_test.ts",
+    "an officer looks at the spend by pod, month and session, and sets a budget",
+  ],
 };
 
 /** Features that have no screen yet. Whoever builds one takes it out of here and puts its test above. */
 export const NOT_YET: ReadonlySet<string> = new Set([
   "members.disconnect",
-  "sessions.add",
-  "sessions.series",
-  "sessions.lists",
-  "sessions.delete",
-  "sessions.change",
-  "sessions.org",
-  "sessions.failure",
   "files.browse",
   "files.mkdir",
   "files.upload",
@@ -306,5 +331,4 @@ export const NOT_YET: ReadonlySet<string> = new Set([
   "settings.tokens",
   "settings.roles",
   "settings.money",
-  "settings.spend",
 ]);

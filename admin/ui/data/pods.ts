@@ -1,6 +1,7 @@
 import { SECOND } from "../../../server/clock.ts";
 import { type Api, read } from "../../client/api.ts";
 import type { Resource } from "../core/cache.ts";
+import { sessionsOfSpan } from "./sessions.ts";
 
 /** All pods of the org. A refusal with `runpod_key_missing` means that there is no RunPod key yet. */
 export const podsResource = {
@@ -24,8 +25,7 @@ export type Attention = Awaited<ReturnType<typeof attentionResource.load>>[numbe
 export const orgSessionsResource = {
   key: "sessions",
   everyMs: 30 * SECOND,
-  load: async (api: Api, org: string) =>
-    (await read(api.org.sessions.$get({ param: { org }, query: { limit: "500" } }))).value,
+  load: (api: Api, org: string) => sessionsOfSpan(api, org, {}),
 } satisfies Resource<unknown>;
 
 /** Who is on a pod now. */

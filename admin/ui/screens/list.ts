@@ -8,6 +8,9 @@ import { orgsScreen } from "./orgs.ts";
 import { peopleScreen } from "./people.ts";
 import { podScreen } from "./pod.ts";
 import { podsScreen } from "./pods.ts";
+import { sessionScreen } from "./session.ts";
+import { sessionsScreen } from "./sessions.ts";
+import { spendScreen } from "./spend.ts";
 
 /** Every screen of the admin; those with a `command` are reached by `:word` from everywhere. */
 export const SCREENS: readonly AnyScreen[] = [
@@ -20,4 +23,7 @@ export const SCREENS: readonly AnyScreen[] = [
   peopleScreen,
   findScreen,
   listedPeopleScreen,
+  sessionsScreen,
+  sessionScreen,
+  spendScreen,
 ];

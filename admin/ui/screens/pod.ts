@@ -1,4 +1,3 @@
-import { extendSchema } from "../../../server/schedule/session_rules.ts";
 import { read } from "../../client/api.ts";
 import { type At, defineScreen } from "../core/screen.ts";
 import { isUp } from "../../../server/pods/moves.ts";
@@ -12,6 +11,8 @@ import { accessScreen } from "./access.ts";
 import { peopleScreen } from "./people.ts";
 import { podActions } from "./pod_actions.ts";
 import { podDetails } from "./pod_details.ts";
+import { extendSession } from "./session_actions.ts";
+import { sessionsScreen } from "./sessions.ts";
 
 export interface PodParams {
   readonly id: string;
@@ -63,7 +64,15 @@ export const podScreen = defineScreen<PodParams, State>({
       label: "extend",
       about: "put the stop of the running session off, by 2 hours in all",
       when: (at) => runningSession(at) !== undefined,
-      run: (at) => extend(at),
+      run: (at) => extendSession(at, at.params.id, runningSession(at)!),
+    },
+    {
+      keys: ["c"],
+      word: "pod-sessions",
+      label: "sessions",
+      about: "the pod's calendar: sessions to come and past ones",
+      when: (at) => podOf(at) !== undefined,
+      run: (at) => at.open(sessionsScreen, { pod: { id: at.params.id, name: podOf(at)!.name } }),
     },
     {
       keys: ["K"],
@@ -124,30 +133,6 @@ export function eventText(event: Event): string {
   const because = [reason, error, why].find((one) => typeof one === "string" && one !== "");
   const by = event.actor === null ? "" : ` by ${event.actor}`;
   return `${event.kind}${by}${because === undefined ? "" : `: ${String(because)}`}`;
-}
-
-function extend(at: PodAt): void {
-  const session = runningSession(at)!;
-  const id = at.params.id;
-  at.open(formScreen, {
-    title: `Extend ${session.title ?? "the session"}`,
-    fields: [{
-      name: "minutes",
-      label: "Minutes",
-      kind: "number",
-      initial: 30,
-      unit: "min",
-      hint: `It stops at ${localTime(session.stop_at, at.zone, at.now)}; 120 minutes more in all.`,
-    }],
-    schema: extendSchema,
-    send: "Extend",
-    work: (body) => (api, org) =>
-      read(api.org.pods[":id"].sessions[":session"].extend.$post({
-        param: { org, id, session: String(session.id) },
-        json: body as { minutes: number },
-      })),
-    done: (_, ui) => ui.say("The stop is put off"),
-  });
 }
 
 function keep(at: PodAt): void {

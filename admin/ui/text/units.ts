@@ -86,8 +86,27 @@ export function localTime(iso: string | number, zone: string, now: number): stri
   return at.day === today.day && at.month === today.month ? clock : `${at.weekday} ${at.day} ${at.month} ${clock}`;
 }
 
+/** So far from now a month names only one year. */
+const NEAR = 300 * DAY;
+
+/** A time in a calendar: `today 18:00`, `Mon 7 Dec 18:00`, with the year where it is far away. */
+export function calendarTime(iso: string, zone: string, now: number): string {
+  const ms = Date.parse(iso);
+  const [at, today] = [partsOf(ms, zone), partsOf(now, zone)];
+  const clock = `${at.hour}:${at.minute}`;
+  if (Math.abs(ms - now) > NEAR) return `${at.day} ${at.month} ${at.year} ${clock}`;
+  const isToday = at.day === today.day && at.month === today.month;
+  return isToday ? `today ${clock}` : `${at.weekday} ${at.day} ${at.month} ${clock}`;
+}
+
 /** The clock of the header: `18:05 GMT-7`. */
 export function clockText(now: number, zone: string): string {
   const { hour, minute, timeZoneName } = partsOf(now, zone);
   return `${hour}:${minute} ${timeZoneName}`;
+}
+
+/** A day in the zone of the officer: `7 Dec 2026`. */
+export function dayText(ms: number, zone: string): string {
+  const { day, month, year } = partsOf(ms, zone);
+  return `${day} ${month} ${year}`;
 }
