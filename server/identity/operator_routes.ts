@@ -23,12 +23,13 @@ import { raiseSettingsChanged } from "../events/settings_changed.ts";
 import { actorName, type Asker } from "./callers.ts";
 import { changedSettings } from "./changed_settings.ts";
 import { type CheckDeps, checkDiscord, checkOrg } from "./org_check.ts";
-import { cudaSchema, roleIdsSchema } from "./org_routes.ts";
+import { roleIdsSchema } from "./org_routes.ts";
 import { secretName } from "./org_secrets.ts";
 import { rotateSecrets } from "./rotate.ts";
 import { livePodsOf, livePodsRefusal, removeRunpodKey, type RunpodKeyDeps, saveRunpodKey } from "./runpod_key.ts";
 import type { Pause } from "../schedule/pause.ts";
 import type { SecretBox } from "./secret_box.ts";
+import { cudaSchema } from "./settings_request.ts";
 
 const name = z.string("name must be text of at most 100 characters").trim()
   .min(1, "name must be text of at most 100 characters").max(100, "name must be text of at most 100 characters");

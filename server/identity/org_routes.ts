@@ -12,7 +12,7 @@ import type { Guards } from "../http/guards.ts";
 import { raiseSettingsChanged } from "../events/settings_changed.ts";
 import { actorName, type Asker } from "./callers.ts";
 import { changedSettings } from "./changed_settings.ts";
-import { type OrgSettings, orgSettingsShape, settingsOf } from "./org_settings.ts";
+import { type OrgSettings, settingsOf } from "./org_settings.ts";
 import {
   livePodsOf,
   livePodsRefusal,
@@ -22,18 +22,7 @@ import {
   testRunpodKey,
 } from "./runpod_key.ts";
 import { runpodKeySchema } from "./runpod_key_request.ts";
-
-const IMAGE = "pod_image must be an image name of at most 200 characters, with no spaces";
-/** The oldest CUDA version an image runs on; null or "" for any. RunPod then places the pod accordingly. */
-export const cudaSchema = z.union([z.string(), z.null()], "min_cuda_version must be a string").refine(
-  (value) => value === null || value === "" || /^\d{1,2}\.\d{1,2}$/.test(value),
-  "min_cuda_version must be a version such as 12.4",
-);
-const settingsSchema = z.object({
-  pod_image: z.union([z.string(), z.null()], "pod_image must be a string"),
-  min_cuda_version: cudaSchema,
-  ...orgSettingsShape,
-}).partial().strict().refine((body) => Object.keys(body).length > 0, "Send an object with pod_image");
+import { IMAGE, settingsSchema } from "./settings_request.ts";
 
 const moduleSchema = z.strictObject({
   enabled: z.boolean("enabled must be true or false"),
@@ -116,6 +105,10 @@ export function orgRoutes(
         );
       }
       return c.json({ enabled: change(org, askerOf(c), { computeEnabled: enabled }).computeEnabled });
+    })
+    .get("/roles", officer, (c) => {
+      const { officerRoleIds, memberRoleIds } = orgOf(c);
+      return c.json({ officer_role_ids: officerRoleIds, member_role_ids: memberRoleIds });
     })
     .put("/roles", superadmin, json(rolesSchema), (c) => {
       const body = c.req.valid("json");

@@ -275,6 +275,7 @@ export const ROWS: Readonly<Record<string, Row>> = {
     ],
   }),
   "PUT /api/compute/:org/module": officer("200", { body: { enabled: true }, fields: ["enabled", "force"] }),
+  "GET /api/compute/:org/roles": officer("200"),
   "PUT /api/compute/:org/roles": {
     guard: "superadmin",
     allowed: "200",

@@ -117,6 +117,7 @@ Deno.test("officer roles change for the operator and a superadmin alone, and cou
 
     const members = await world.call("PUT", ROLES, { as: "operator", body: { member_role_ids: [OFFICER_ROLE] } });
     assert.deepEqual(members.json, { officer_role_ids: ["900000000000000011"], member_role_ids: [OFFICER_ROLE] });
+    assert.deepEqual((await world.call("GET", ROLES, { as: "superadmin" })).json, members.json);
     assert.equal(cellOf(await world.call("GET", "/api/compute/org/me/pods", { as: "exOfficer" })), "403 not_a_member");
     assert.equal((await world.call("GET", "/api/compute/org/me/pods", { as: "officer" })).status, 200);
     assert.equal(
