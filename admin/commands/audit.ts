@@ -58,7 +58,7 @@ export function whoText(
 }
 
 /** What stands before every route says nothing in a list of one organization. */
-function shortAction(action: string, org: string): string {
+export function shortAction(action: string, org: string): string {
   for (const base of ["/api/compute/:org", `/api/compute/${org}`]) {
     if (action.includes(` ${base}/`)) return action.replace(base, "");
   }

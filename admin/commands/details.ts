@@ -6,7 +6,7 @@ const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|\+00:00)$/;
 
 /** Details of an event or of an audit row as people read them in a table: names and values, never JSON, cut at 100. */
 export function detailText(details: Readonly<Record<string, unknown>>): string {
-  return cut(namesAndValues(details));
+  return cut(namesAndValues(details, utc));
 }
 
 /** A text in a cell: what is left out at its end is shown by `…`. */
@@ -15,28 +15,45 @@ export function cut(text: string): string {
   return points.length > MOST ? `${points.slice(0, MOST - 1).join("")}…` : text;
 }
 
-function namesAndValues(details: Readonly<Record<string, unknown>>): string {
-  return Object.entries(details).map(([name, value]) => [name.replaceAll("_", " "), valueText(value)])
-    .filter(([, value]) => value !== "").map(([name, value]) => `${name}: ${value}`).join("; ");
+/** How a time of the API (ISO, UTC) is written. */
+type TimeText = (iso: string) => string;
+
+const utc: TimeText = (iso) => shortTime(iso)!;
+
+/** The details that say something, by their names in words, whole. */
+export function detailParts(
+  details: Readonly<Record<string, unknown>>,
+  timeText: TimeText = utc,
+): (readonly [name: string, value: string])[] {
+  return Object.entries(details).map(([name, value]) =>
+    [name.replaceAll("_", " "), valueText(value, timeText)] as const
+  )
+    .filter(([, value]) => value !== "");
 }
 
-function valueText(value: unknown): string {
+function namesAndValues(details: Readonly<Record<string, unknown>>, timeText: TimeText): string {
+  return detailParts(details, timeText).map(([name, value]) => `${name}: ${value}`).join("; ");
+}
+
+function valueText(value: unknown, timeText: TimeText): string {
   if (value === null || value === undefined) return "";
   if (typeof value === "boolean") return value ? "yes" : "no";
-  if (typeof value === "string") return TIME.test(value) ? shortTime(value)! : value;
+  if (typeof value === "string") return TIME.test(value) ? timeText(value) : value;
   // Some rows of the audit hold a time as its milliseconds.
-  if (typeof value === "number" && value > 1e12) return shortTime(new Date(value).toISOString())!;
+  if (typeof value === "number" && value > 1e12) return timeText(new Date(value).toISOString());
   if (typeof value !== "object") return String(value);
-  if (Array.isArray(value)) return value.map(itemText).filter((text) => text !== "").join(", ");
-  const inner = namesAndValues(value as Record<string, unknown>);
+  if (Array.isArray(value)) {
+    return value.map((item) => itemText(item, timeText)).filter((text) => text !== "").join(", ");
+  }
+  const inner = namesAndValues(value as Record<string, unknown>, timeText);
   return inner === "" ? "" : `(${inner})`;
 }
 
 /** A session with its times is read more often than anything else in a list. */
-function itemText(item: unknown): string {
+function itemText(item: unknown, timeText: TimeText): string {
   if (typeof item !== "object" || item === null || !("start_at" in item) || !("stop_at" in item)) {
-    return valueText(item);
+    return valueText(item, timeText);
   }
   const id = "id" in item ? `${item.id} ` : "";
-  return `${id}(${valueText(item.start_at)} to ${valueText(item.stop_at)})`;
+  return `${id}(${valueText(item.start_at, timeText)} to ${valueText(item.stop_at, timeText)})`;
 }

@@ -174,6 +174,42 @@ export const TESTS: Readonly<Record<string, readonly [file: string, test: string
     "pods_test.ts",
     "pods offers to connect RunPod where there is no key, and says the server's sentence at the field",
   ],
+  "settings.image": [
+    "settings_tmux_test.ts",
+    "an officer changes every setting from the terminal, and the API shows it",
+  ],
+  "settings.runpod-test": [
+    "settings_tmux_test.ts",
+    "an officer changes every setting from the terminal, and the API shows it",
+  ],
+  "settings.module": [
+    "settings_tmux_test.ts",
+    "an officer changes every setting from the terminal, and the API shows it",
+  ],
+  "settings.webhooks": [
+    "settings_tmux_test.ts",
+    "an officer changes every setting from the terminal, and the API shows it",
+  ],
+  "settings.tokens": [
+    "settings_tmux_test.ts",
+    "an officer changes every setting from the terminal, and the API shows it",
+  ],
+  "settings.roles": [
+    "settings_tmux_test.ts",
+    "an officer changes every setting from the terminal, and the API shows it",
+  ],
+  "settings.money": [
+    "settings_tmux_test.ts",
+    "an officer changes every setting from the terminal, and the API shows it",
+  ],
+  "settings.events": [
+    "settings_tmux_test.ts",
+    "events and audit of the real program: filter, details and the pod's own, at three sizes",
+  ],
+  "settings.audit": [
+    "settings_tmux_test.ts",
+    "events and audit of the real program: filter, details and the pod's own, at three sizes",
+  ],
   "settings.orgs": ["link_test.ts", "the operator goes to another org, and its pods are shown"],
   "units.money": ["text_test.ts", "money has two decimals, three under ten cents"],
   "units.words": ["text_test.ts", "durations, sizes and speeds read as officers write them"],
@@ -322,13 +358,4 @@ export const NOT_YET: ReadonlySet<string> = new Set([
   "files.stopped",
   "files.binary",
   "files.archive",
-  "settings.image",
-  "settings.runpod-test",
-  "settings.module",
-  "settings.webhooks",
-  "settings.events",
-  "settings.audit",
-  "settings.tokens",
-  "settings.roles",
-  "settings.money",
 ]);

@@ -36,3 +36,17 @@ export async function podsNow(world: World): Promise<any[]> {
 export function refusal(status: number, error: string, code?: string): Response {
   return Response.json({ error, ...(code === undefined ? {} : { code }) }, { status });
 }
+
+/** Types a command, and waits for what its screen shows. */
+export async function run(admin: FakeAdmin, command: string, want: string | RegExp): Promise<string> {
+  await admin.press(":");
+  await admin.type(command);
+  await admin.press("enter");
+  return await admin.until(want);
+}
+
+/** A sentence as it may stand on the screen, broken over lines anywhere between its words. */
+export function sentence(text: string): RegExp {
+  const words = text.split(" ").map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
+  return new RegExp(words.join("[\\s\u2502]+"));
+}

@@ -61,7 +61,7 @@ export const orgsScreen = defineScreen<null, State>({
       rows: rowsOf,
       table: (state) => state.table,
       keep: (state, table) => ({ ...state, table }),
-      height: (at) => at.height - 2,
+      height: (at) => at.height - noteLines(at).length,
     }),
     {
       word: "org",
@@ -89,10 +89,15 @@ export const orgsScreen = defineScreen<null, State>({
     },
   ],
   view: (at) =>
-    drawReading(at.read(meResource), at.width, at.height, (me, height): Line[] => {
-      const rows = rowsOf(at);
-      const table = drawTable(specOf(at), at.state.table, rows, at.width, height - 2);
-      const note = me.kind === "operator" ? "" : "A token is for one organization; n signs in to another one.";
-      return [...table, BLANK, ...wrap(note, at.width - 2).map((text) => line(span(` ${text}`, "dim")))];
+    drawReading(at.read(meResource), at.width, at.height, (_, height): Line[] => {
+      const notes = noteLines(at);
+      return [...drawTable(specOf(at), at.state.table, rowsOf(at), at.width, height - notes.length), ...notes];
     }),
 });
+
+function noteLines(at: OrgsAt): Line[] {
+  const note = at.me?.kind === "operator"
+    ? "Another organization is added from the shell of this server: orgpods org add --help"
+    : "A token is for one organization; n signs in to another one.";
+  return [BLANK, ...wrap(note, at.width - 2).map((text) => line(span(` ${text}`, "dim")))];
+}

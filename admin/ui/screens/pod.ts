@@ -9,6 +9,7 @@ import { scrolled } from "../widgets/pager.ts";
 import { problemLines } from "../widgets/reading.ts";
 import { accessScreen } from "./access.ts";
 import { peopleScreen } from "./people.ts";
+import { eventsScreen } from "./events.ts";
 import { podActions } from "./pod_actions.ts";
 import { podDetails } from "./pod_details.ts";
 import { extendSession } from "./session_actions.ts";
@@ -81,6 +82,13 @@ export const podScreen = defineScreen<PodParams, State>({
       about: "keep the pod from stopping by itself for a while",
       when: (at) => isUp(podOf(at)?.status ?? null),
       run: (at) => keep(at),
+    },
+    {
+      keys: ["E"],
+      word: "pod-events",
+      label: "events",
+      about: "all saved events of the pod, with their details",
+      run: (at) => at.open(eventsScreen, { pod: { id: at.params.id, name: podOf(at)?.name ?? at.params.name } }),
     },
     {
       keys: ["down", "up", "j", "k", "pagedown", "pageup", "home", "end", "g", "G"],

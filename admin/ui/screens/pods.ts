@@ -1,12 +1,9 @@
-import { runpodKeySchema } from "../../../server/identity/runpod_key_request.ts";
-import { read } from "../../client/api.ts";
 import { type At, defineScreen, type Ui } from "../core/screen.ts";
 import { accessText, machineText, nextText, onText, statusSpan, statusWord, troubleText } from "../data/pod_words.ts";
 import { attentionResource, connectedResource, orgSessionsResource, type Pod, podsResource } from "../data/pods.ts";
 import { wrap } from "../text/cells.ts";
 import { BLANK, fit, type Line, line, span } from "../text/line.ts";
 import { ago, money, rate } from "../text/units.ts";
-import { formScreen } from "../widgets/form/screen.ts";
 import { drawReading } from "../widgets/reading.ts";
 import {
   arrange,
@@ -23,6 +20,7 @@ import { newPodForm, newPodScreen } from "./new_pod.ts";
 import { podActions } from "./pod_actions.ts";
 import { podDetails } from "./pod_details.ts";
 import { podScreen } from "./pod.ts";
+import { openKeyForm } from "./runpod_key.ts";
 
 interface State {
   readonly table: TableState;
@@ -193,7 +191,7 @@ export const podsScreen = defineScreen<null, State>({
       label: "RunPod key",
       about: "connect the organization's RunPod account",
       when: lacksKey,
-      run: (at) => at.open(formScreen, KEY_FORM),
+      run: (at) => openKeyForm(at, { isSet: false }),
     },
     ...podActions<null, State>(selected),
   ],
@@ -265,13 +263,3 @@ function noKeyLines(width: number): Line[] {
     ...wrap(text, Math.max(10, width - 4)).map((one) => line(`  ${one}`)),
   ];
 }
-
-const KEY_FORM = {
-  title: "RunPod key",
-  fields: [{ name: "api_key", label: "API key", kind: "text", isSecret: true, hint: "Paste it; it is not shown." }],
-  schema: runpodKeySchema,
-  send: "Save the key",
-  work: (body: unknown) => (api: Parameters<typeof podsResource.load>[0], org: string) =>
-    read(api.org.integrations.runpod.$put({ param: { org }, json: body as { api_key: string } })),
-  done: (_: unknown, ui: Ui) => ui.say("The RunPod key works and is saved"),
-} as const;

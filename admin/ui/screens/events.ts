@@ -1,0 +1,176 @@
+import { EVENT_KINDS, type EventKind } from "../../../server/events/kinds.ts";
+import { type At, defineScreen, type Ui } from "../core/screen.ts";
+import { readPages } from "../data/pages.ts";
+import type { Event } from "../data/pods.ts";
+import { eventPages } from "../data/records.ts";
+import { line, span } from "../text/line.ts";
+import { localTime } from "../text/units.ts";
+import { factLines } from "../widgets/facts.ts";
+import { pagedActions } from "../widgets/paged_actions.ts";
+import { pagerScreen } from "../widgets/pager.ts";
+import { pickerScreen } from "../widgets/picker.ts";
+import { drawReading } from "../widgets/reading.ts";
+import {
+  arrange,
+  countText,
+  drawTable,
+  emptyLine,
+  NEW_TABLE,
+  selectedRow,
+  type TableSpec,
+  type TableState,
+} from "../widgets/table.ts";
+import { detailFacts, detailLine, exactTime, pickPod, type PodFilter, rowsOfPod } from "./record_filters.ts";
+
+export interface EventsParams {
+  /** The pod to begin with; null for all. */
+  readonly pod: PodFilter | null;
+}
+
+interface State {
+  readonly table: TableState;
+  /** Pages that are wanted. */
+  readonly pages: number;
+  readonly kind: EventKind | null;
+  readonly pod: PodFilter | null;
+}
+
+type EventsAt = At<EventsParams, State>;
+
+const NONE: readonly Event[] = [];
+
+const specOf = (ui: Ui): TableSpec<Event> => ({
+  columns: [
+    { id: "when", title: "WHEN", width: 16, priority: 0, cell: (one) => localTime(one.created_at, ui.zone, ui.now) },
+    { id: "kind", title: "EVENT", width: 16, priority: 0, cell: (one) => one.kind, sortBy: (one) => one.kind },
+    {
+      id: "subject",
+      title: "POD",
+      width: 12,
+      grow: 1,
+      most: 30,
+      priority: 1,
+      cell: (one) => one.subject ?? one.pod_id ?? "",
+      sortBy: (one) => one.subject,
+    },
+    {
+      id: "actor",
+      title: "BY",
+      width: 10,
+      grow: 1,
+      most: 24,
+      priority: 3,
+      cell: (one) => one.actor ?? "",
+      sortBy: (one) => one.actor,
+    },
+    { id: "what", title: "WHAT", width: 12, grow: 3, priority: 2, cell: (one) => detailLine(ui, one.details) },
+  ],
+  keyOf: (one) => String(one.id),
+  textOf: (one) =>
+    `${one.kind} ${one.subject ?? ""} ${one.pod_id ?? ""} ${one.actor ?? ""} ${detailLine(ui, one.details)}`,
+});
+
+const pagesOf = (at: EventsAt) => readPages(at, eventPages(at.state.kind), at.state.pages);
+const allOf = (at: EventsAt) => rowsOfPod(pagesOf(at).reading.value ?? NONE, at.state.pod);
+const rowsOf = (at: EventsAt) => arrange(specOf(at), at.state.table, allOf(at), at.filter);
+
+/** What happened in the org, newest first; of one pod when it is opened with one. */
+export const eventsScreen = defineScreen<EventsParams, State>({
+  id: "events",
+  command: { word: "events", about: "what happened: starts, stops, budget, settings", open: () => ({ pod: null }) },
+  title: (at) => {
+    const { kind, pod } = at.state;
+    const only = [kind, pod === null ? null : `pod ${pod.name}`].filter((one) => one !== null);
+    return [`Events ${countText(rowsOf(at).length, allOf(at).length)}`, ...only].join(", ");
+  },
+  about:
+    "What happened, newest first, as webhooks are told of it. Who asked for what is in the audit. / looks through the " +
+    "events that are loaded.",
+  init: ({ pod }) => ({ table: NEW_TABLE, pages: 1, kind: null, pod }),
+  hasFilter: true,
+  actions: [
+    {
+      keys: ["enter"],
+      label: "details",
+      about: "all that is known of the selected event",
+      when: (at) => rowsOf(at).length > 0,
+      run: (at) => openDetails(at, selectedRow(specOf(at), at.state.table, rowsOf(at))!),
+    },
+    ...pagedActions<EventsParams, State, Event>({
+      spec: specOf,
+      rows: rowsOf,
+      table: (state) => state.table,
+      keep: (state, table) => ({ ...state, table }),
+      hasMore: (at) => pagesOf(at).hasMore,
+      more: (state) => ({ ...state, pages: state.pages + 1 }),
+    }),
+    {
+      keys: ["f"],
+      word: "kind",
+      label: "kind",
+      about: "show only one kind of events, or all",
+      run: (at) => pickKind(at),
+    },
+    {
+      keys: ["p"],
+      word: "pod-filter",
+      label: "pod",
+      about: "show only the events of one pod, or all",
+      run: (at) =>
+        pickPod(
+          at,
+          () =>
+            new Map((pagesOf(at).reading.value ?? NONE).flatMap((one) =>
+              one.pod_id === null ? [] : [[one.pod_id, one.subject]]
+            )),
+          (pod) =>
+            at.set((state) => ({ ...state, pod, table: NEW_TABLE })),
+        ),
+    },
+  ],
+  view: (at) => {
+    const { reading, isLoadingMore } = pagesOf(at);
+    return drawReading(reading, at.width, at.height, (_, height) => {
+      const rows = rowsOf(at);
+      const foot = isLoadingMore ? [line(span("  Loading older ones …", "dim"))] : [];
+      if (rows.length === 0) return [emptyLine(emptyText(at)), ...foot];
+      return [...drawTable(specOf(at), at.state.table, rows, at.width, height - foot.length), ...foot];
+    });
+  },
+});
+
+function emptyText(at: EventsAt): string {
+  const { hasMore } = pagesOf(at);
+  if (at.filter === "" && at.state.pod === null && at.state.kind === null) return "Nothing has happened yet.";
+  return hasMore ? "None that is loaded; m loads older." : "No event is like that.";
+}
+
+function pickKind(at: EventsAt): void {
+  at.open(pickerScreen, {
+    title: "Kind of events",
+    rows: () => [{ key: "", text: "All kinds" }, ...EVENT_KINDS.map((kind) => ({ key: kind, text: kind }))],
+    onPick: (key) =>
+      at.set((state) => ({
+        ...state,
+        kind: EVENT_KINDS.find((kind) => kind === key) ?? null,
+        table: NEW_TABLE,
+        pages: 1,
+      })),
+  });
+}
+
+function openDetails(ui: Ui, event: Event): void {
+  ui.open(pagerScreen, {
+    title: event.kind,
+    lines: (width) =>
+      factLines([
+        ["When", exactTime(ui, event.created_at)],
+        ["Event", event.kind],
+        ["About", event.subject],
+        ["Pod id", event.pod_id],
+        ["By", event.actor],
+        ...detailFacts(ui, event.details),
+        ["Number", String(event.id)],
+      ], width).map((one) => [span(" "), ...one]),
+  });
+}
