@@ -3,7 +3,7 @@ import { read } from "../client/api.ts";
 import { pathPart, withOrg } from "./connected.ts";
 import { describePod } from "./pod.ts";
 import type { Shell } from "./shell.ts";
-import { shortTime, table } from "./text.ts";
+import { shortTime } from "./text.ts";
 
 export interface SetFlags {
   /** Minutes, 0 for never, or the organization's rule. */
@@ -35,26 +35,5 @@ export async function keepPod(shell: Shell, id: string, flags: { readonly minute
     const answer = await read(api.org.pods[":id"].keep.$post({ param: { org, id }, json: flags }));
     await shell.say("The idle stop and the limit on hours of one run wait until then; sessions and the budget do not.");
     await shell.result(answer, ({ keep_until }) => shortTime(keep_until) ?? "");
-  });
-}
-
-/** `orgpods pod connected`: who is on a pod now. */
-export async function listConnected(shell: Shell, id: string): Promise<void> {
-  pathPart(id, "The pod's id");
-  await withOrg(shell, async (api, org) => {
-    const answer = await read(api.org.pods[":id"].members.connected.$get({ param: { org, id } }));
-    const { state, reason, sessions, connections } = answer.value;
-    if (state === "unknown") await shell.say(`Not known: ${reason}.`);
-    else await shell.say(`${connections} SSH connections, ${sessions.length} sessions.`);
-    await shell.result(answer, () =>
-      sessions.length === 0 ? "" : table(
-        ["USER", "NAME", "ROLE", "MINUTES"],
-        sessions.map((one) => [
-          one.username,
-          one.name,
-          one.is_admin ? "officer" : "member",
-          Math.floor(one.seconds / 60),
-        ]),
-      ));
   });
 }

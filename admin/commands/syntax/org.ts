@@ -1,12 +1,13 @@
 import { type Command, Option } from "commander";
 import type { OrgFlags } from "../org.ts";
+import { addAccessCommands } from "./access.ts";
 import { addOrgSettings } from "./spend.ts";
 import { collect, example, type Run } from "./values.ts";
 
 /** `org …` and `org secret …`: the operator's own commands. */
 export function addOrgCommands(program: Command, run: Run): void {
   const org = program.command("org")
-    .description("Organizations: one per Discord server. Only on the server itself, but for settings.")
+    .description("Organizations: one per Discord server. Only on the server itself, but for settings and blocks.")
     .addHelpText("after", example("orgpods org show robotics"));
 
   withSettings(
@@ -68,6 +69,7 @@ export function addOrgCommands(program: Command, run: Run): void {
     );
 
   addOrgSettings(org, run);
+  addAccessCommands(org, run);
   addSecretCommands(org, run);
 }
 

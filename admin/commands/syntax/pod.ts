@@ -49,11 +49,18 @@ export function addPodCommands(program: Command, run: Run): void {
     );
 }
 
-/** Who is on a pod, and when it stops by itself. */
+/** Who is on a pod, how that ends, and when it stops by itself. */
 function addStops(pod: Command, run: Run): void {
   pod.command("connected <pod-id>").description("Show who is on a pod now.")
     .addHelpText("after", example("orgpods pod connected k7x2m9"))
-    .action((id: string) => run(async (shell) => await (await import("../pod_stops.ts")).listConnected(shell, id)));
+    .action((id: string) => run(async (shell) => await (await import("../pod_connected.ts")).listConnected(shell, id)));
+
+  pod.command("disconnect <pod-id> <discord-id>").description("End everything somebody has on a pod.")
+    .option("--block", "and keep them off it")
+    .addHelpText("after", example("orgpods pod disconnect k7x2m9 600000000000000002 --block"))
+    .action((id: string, discordId: string, flags: { block?: boolean }) =>
+      run(async (shell) => await (await import("../access.ts")).disconnectMember(shell, id, discordId, flags))
+    );
 
   pod.command("set <pod-id>").description("Change when a pod stops by itself.")
     .option("--auto-stop <minutes>", 'minutes idle before a stop, "off", or "default"', ownRule(5, 10_080))
