@@ -37,8 +37,13 @@ export interface KillScene {
   arm(step: Step, action: string): Promise<void>;
   /** Waits for the death that was armed, and starts the server again. */
   reborn(): Promise<void>;
-  /** The same for what the server does by itself: `wake` makes it begin, and may be answered or not. */
-  killedWhile(step: Step, action: string, wake: () => Promise<unknown>): Promise<void>;
+  /** For another person; the token is of the kind that members have. */
+  callAs(discordId: string): Promise<KillScene["call"]>;
+  /**
+   * The same for what the server does by itself: `wake` makes it begin, and may be answered or not. `action`: what RunPod
+   * is asked for; null where it is asked for nothing.
+   */
+  killedWhile(step: Step, action: string | null, wake: () => Promise<unknown>): Promise<void>;
   podNamed(name: string): Promise<{ id: string; status: string } | undefined>;
   attention(): Promise<AttentionView[]>;
   /** Everything is settled or waits for an officer; fails when that does not come about. */
@@ -125,6 +130,10 @@ async function inDirectory(
       arm: (step, action) => arm(`${step} ${action}`),
       reborn,
       call,
+      async callAs(discordId) {
+        const own = await tokenOf(server, "cli", discordId);
+        return (method, path, body, headers = {}) => server.call(method, API + path, { token: own, body, headers });
+      },
       attention,
       newAudit,
       podNamed: async (name) => (await pods()).find((pod) => pod.name === name),
@@ -134,7 +143,7 @@ async function inDirectory(
         await reborn();
       },
       async killedWhile(step, action, wake) {
-        await arm(`${step} ${action}`);
+        await arm(action === null ? step : `${step} ${action}`);
         await wake().catch((error) => {
           if (!(error instanceof TypeError)) throw error;
         });

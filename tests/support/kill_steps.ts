@@ -1,4 +1,5 @@
-/** Where the kill tests cut: between which two lines of a create, stop, start or terminate the server dies. */
+/** Where the kill tests cut: between which two lines of a create, stop, start or terminate, or of a removal from a
+ * pod, the server dies. */
 export const STEPS = [
   /** The schedule decided to start a pod; its sessions are not marked. */
   "unmarked",
@@ -16,6 +17,12 @@ export const STEPS = [
   "storing",
   /** Everything is stored; the caller was not answered. */
   "stored",
+  /** The revocation list is on the pod; that is not stored. */
+  "delivered",
+  /** What somebody had on the pod has ended; that is not stored. */
+  "ended",
+  /** A second look found nothing more; the removal is not settled. */
+  "unsettled",
 ] as const;
 
 export type Step = typeof STEPS[number];

@@ -46,6 +46,9 @@ function killing(db: Database): Database {
       action = "files";
       dieAt("answered");
     }
+    if (sql.startsWith("update compute_pods set trust_digest = ?, trust_error = null")) dieAt("delivered");
+    if (sql.startsWith("update access_removals set tried_at")) dieAt("ended");
+    if (sql.startsWith("update access_removals set state = 'done'")) dieAt("unsettled");
     if (sql.startsWith("insert into audit_log")) {
       dieAt("storing");
       audited = true;
