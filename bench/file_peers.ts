@@ -26,10 +26,15 @@ export async function must(program: string, args: readonly string[]): Promise<st
   return new TextDecoder().decode(stdout);
 }
 
+/** What `ssh` takes to log in; the command comes behind it. */
+export function sshArguments(target: PeerTarget): string[] {
+  const { host, port, username } = target.at;
+  return [...sshOptions(target), "-p", String(port), `${username}@${host}`];
+}
+
 /** A command on the pod, as root. */
 export async function onPod(target: PeerTarget, command: string): Promise<string> {
-  const { host, port, username } = target.at;
-  return await must("ssh", [...sshOptions(target), "-p", String(port), `${username}@${host}`, command]);
+  return await must("ssh", [...sshArguments(target), command]);
 }
 
 /** Milliseconds for one `scp`, with its start, connect and login. */

@@ -1,10 +1,10 @@
-import { OFFICER } from "../server/demo/people.ts";
 import type { Server } from "../tests/support/server_process.ts";
 import { newKey, publicLineOf, saveCertificate } from "../tests/support/ssh_client.ts";
 import { ROUND_TRIP } from "./far_pods.ts";
 import { curl, must, onPod, type PeerTarget, scp, type SftpProgram, startSftp } from "./file_peers.ts";
 import { type Figure, ratioFigure } from "./figures.ts";
 import { peakMegabytes } from "./processes.ts";
+import { officerCliToken } from "./logins.ts";
 import { alternate, median, medianRatio } from "./rounds.ts";
 import { addPod, type BenchWorld, stop } from "./world.ts";
 
@@ -92,13 +92,6 @@ async function placeOn(world: BenchWorld, server: Server, id: string): Promise<P
     sftp: await startSftp(target),
     route: (name, file) => `${base}${name}?path=${encodeURIComponent(`${FOLDER}${file}`)}`,
   };
-}
-
-async function officerCliToken(world: BenchWorld, server: Server): Promise<string> {
-  const body = { kind: "cli", discord_id: OFFICER.id };
-  const reply = await server.operator("POST", `/api/compute/${world.org}/tokens`, body);
-  if (reply.status !== 201) throw new Error(`No token: ${reply.text}`);
-  return reply.json.token;
 }
 
 async function benchTransfers(

@@ -10,6 +10,8 @@ import { benchManyPods } from "./many_pods.ts";
 import { benchFiles } from "./files.ts";
 import { benchMemory } from "./memory.ts";
 import { benchMePods } from "./me_pods.ts";
+import { benchPresence } from "./presence.ts";
+import { benchRemoval } from "./removal.ts";
 import { benchStart } from "./start.ts";
 import { type BenchWorld, createBenchWorld } from "./world.ts";
 
@@ -21,6 +23,8 @@ const BENCHES: Readonly<Record<string, (world: BenchWorld) => Promise<Figure[]>>
   "many-pods": benchManyPods,
   files: benchFiles,
   krl: benchKrl,
+  presence: benchPresence,
+  removal: benchRemoval,
 };
 
 async function main(args: readonly string[]): Promise<number> {
