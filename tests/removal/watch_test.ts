@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { HOUR, MINUTE } from "../../server/clock.ts";
 import { RECREATE } from "../../server/removal/tell.ts";
 import { inWorld, ORG } from "../pods/support.ts";
-import { createRunningPod, GUILD, OFFICER_ROLE, PEOPLE, type Person } from "../support/world.ts";
+import { createRunningPod, GUILD, OFFICER_ROLE, OTHER_GUILD, PEOPLE, type Person } from "../support/world.ts";
 import { check, inWard, type Ward, wardOf } from "./support.ts";
 
 /** What Discord said a moment ago counts no more. */
@@ -121,7 +121,7 @@ Deno.test("while Discord is away nothing is taken, and afterwards what was misse
     assert.deepEqual(await checkedLater(ward), [line("member", "all", LEFT)]);
   }));
 
-Deno.test("roles that are changed while Discord is asked decide nothing by what was true before", () => {
+Deno.test("what one Discord server said about somebody decides nothing once the org has moved to another", () => {
   let hold: Promise<void> | null = null;
   const slow = (inner: typeof fetch): typeof fetch => async (input, init) => {
     const answer = await inner(input, init);
@@ -129,27 +129,22 @@ Deno.test("roles that are changed while Discord is asked decide nothing by what 
     return answer;
   };
   return inWorld({ fetch: slow }, async (world) => {
-    const ward = wardOf(world, await createRunningPod(world, { is_public: false }));
-    world.discord.world.addRole({ guild_id: GUILD, id: MEMBER_ROLE, name: "Others", position: 1 });
-    world.discord.world.setRoles(GUILD, PEOPLE.exOfficer, [MEMBER_ROLE]);
-    const setRoles = async (officer_role_ids: string[]) => {
-      const answer = await world.call("PUT", `${ORG}/roles`, { as: "operator", body: { officer_role_ids } });
-      assert.equal(answer.status, 200, answer.text);
-    };
-    await setRoles([OFFICER_ROLE, MEMBER_ROLE]);
+    const ward = wardOf(world, await createRunningPod(world));
     await ward.connect("exOfficer");
-    await setRoles([OFFICER_ROLE]);
+    world.discord.world.removeMember(GUILD, PEOPLE.exOfficer);
+    world.discord.world.addMember({ guild_id: OTHER_GUILD, user_id: PEOPLE.exOfficer });
     world.clock.advance(MINUTE + 1);
     const { promise, resolve } = Promise.withResolvers<void>();
     hold = promise;
     const checking = check(world);
-    world.db.run("update organizations set officer_role_ids = json_array(?, ?)", OFFICER_ROLE, MEMBER_ROLE);
+    world.db.run("update organizations set guild_id = ? where id = 1", OTHER_GUILD);
     resolve();
     hold = null;
     await checking;
-    assert.deepEqual(ward.rows(), [], "they are an officer again");
-    world.db.run("update organizations set officer_role_ids = json_array(?)", OFFICER_ROLE);
-    assert.deepEqual((await checkedLater(ward)).length, 1);
+    assert.deepEqual(ward.rows(), []);
+    assert.deepEqual(await checkedLater(ward), [], "they are on the new server");
+    world.db.run("update organizations set guild_id = ? where id = 1", GUILD);
+    assert.deepEqual(await checkedLater(ward), [line("exOfficer", "all", LEFT)]);
   });
 });
 
