@@ -40,6 +40,13 @@ Deno.test({
           assert.deepEqual(await processesOf(scene, "member"), [], cut);
           assert.equal((await scene.tryLogin("member")).code, 255, cut);
         }
+        // Two looks right after each other are one.
+        const twice = cuts.take("member");
+        for (const state of ["open", "open", "done"]) {
+          if (state === "done") scene.world.clock.advance(5_000);
+          assert.equal((await cuts.removals.carryOut(twice)).isDone, true);
+          assert.equal(cuts.row(twice).state, state);
+        }
       });
       await livesOn(other);
     }),

@@ -76,6 +76,17 @@ Deno.test({
           `: >/var/spool/cron/crontabs/godfather_exofficer; chown $uid /var/spool/cron/crontabs/${ACCOUNT} ` +
           `/var/spool/cron/atjobs/a0001`,
       );
+      // A login that was under way opens the account again right after the removal closed it.
+      const opens = [
+        "#!/bin/sh",
+        '/usr/sbin/usermod "$@" || exit',
+        '[ "$2" = 1 ] && mkdir /run/opened 2>/dev/null &&',
+        "  exec /usr/sbin/usermod --expiredate '' \"$3\"",
+        "exit 0",
+      ];
+      await scene.root(
+        `echo ${btoa(opens.join("\n"))} | base64 -d >/usr/local/sbin/usermod && chmod 755 /usr/local/sbin/usermod`,
+      );
       const insisting = [byKey, [...sshOptions(at, key), `root@${at.host}`, "true"]].map(insist);
       try {
         await eventually("all of it runs, and both ways in are open", async () => {
@@ -95,6 +106,7 @@ Deno.test({
           ),
           [0, 0],
         );
+        assert.equal((await scene.root("ls -d /run/opened")).code, 0);
         await settled(scene, 6_000);
         assert.deepEqual(await processesOf(scene, "member"), []);
         const { out } = await scene.root("ls /var/spool/cron/*/; ls -l /workspace/users/member /workspace/shared");

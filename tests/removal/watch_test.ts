@@ -132,6 +132,7 @@ Deno.test("what one Discord server said about somebody decides nothing once the 
     const ward = wardOf(world, await createRunningPod(world));
     await ward.connect("exOfficer");
     world.discord.world.removeMember(GUILD, PEOPLE.exOfficer);
+    world.db.run("update organizations set guild_id = '900000000000000003' where id = 2");
     world.discord.world.addMember({ guild_id: OTHER_GUILD, user_id: PEOPLE.exOfficer });
     world.clock.advance(MINUTE + 1);
     const { promise, resolve } = Promise.withResolvers<void>();
