@@ -123,8 +123,10 @@ Deno.test("while Discord is away nothing is taken, and afterwards what was misse
 
 Deno.test("what one Discord server said about somebody decides nothing once the org has moved to another", () => {
   let hold: Promise<void> | null = null;
+  const asked = Promise.withResolvers<void>();
   const slow = (inner: typeof fetch): typeof fetch => async (input, init) => {
     const answer = await inner(input, init);
+    if (hold !== null) asked.resolve();
     await hold;
     return answer;
   };
@@ -138,6 +140,7 @@ Deno.test("what one Discord server said about somebody decides nothing once the 
     const { promise, resolve } = Promise.withResolvers<void>();
     hold = promise;
     const checking = check(world);
+    await asked.promise;
     world.db.run("update organizations set guild_id = ? where id = 1", OTHER_GUILD);
     resolve();
     hold = null;
