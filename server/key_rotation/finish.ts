@@ -2,20 +2,29 @@ import { erasing } from "../../db/erase.ts";
 import { finishRotation, replacedKey, type RotationRow } from "../../db/stores/key_rotations.ts";
 import { openIntents } from "../../db/stores/intents.ts";
 import type { Org } from "../../db/stores/organizations.ts";
-import { livePods } from "../../db/stores/pods.ts";
+import { type LivePod, livePods } from "../../db/stores/pods.ts";
 import { wipePrivateKey } from "../../db/stores/secrets.ts";
 import { actorOf } from "../audit/write.ts";
+import { MINUTE } from "../clock.ts";
 import { raiseSettingsChanged } from "../events/settings_changed.ts";
 import { actorName } from "../identity/callers.ts";
 import type { PodDeps } from "../pods/deps.ts";
 import { KEY_NAMES, ROTATION } from "./names.ts";
 import { standingOf } from "./standing.ts";
 
+/** A pod can be missing from RunPod's answers for a while, and comes back with the keys it had. */
+const GONE_FOR_MS = 15 * MINUTE;
+
+function isFreshlyGone(pod: LivePod, now: number): boolean {
+  return pod.status === "GONE" && Math.abs(now - (pod.missing_since ?? now)) < GONE_FOR_MS;
+}
+
 /** A create on its way may carry the old key. */
-export function isReady(deps: Pick<PodDeps, "db">, org: Org, rotation: RotationRow): boolean {
+export function isReady(deps: Pick<PodDeps, "db" | "clock">, org: Org, rotation: RotationRow): boolean {
   const { db } = deps;
   if (openIntents(db, org.id).some((intent) => intent.action === "create")) return false;
-  return livePods(db, org.id).every((pod) => standingOf(pod, rotation) === "done");
+  const now = deps.clock.now();
+  return livePods(db, org.id).every((pod) => standingOf(pod, rotation) === "done" && !isFreshlyGone(pod, now));
 }
 
 /**

@@ -47,8 +47,11 @@ function authorizedKeys({ backendLines, goneLines }: Trust): string {
   };
   const add = backendLines.map(keyOf);
   const gone = goneLines.map(keyOf).filter((key) => !add.includes(key));
-  return `keys=${AUTHORIZED_KEYS}
-why=$( { mkdir -p -m 700 /root/.ssh && { cat "$keys" 2>/dev/null; echo; } |
+  return `mkdir -p -m 700 /root/.ssh
+# A link there is an officer's doing, and stays.
+keys=$(readlink -f ${AUTHORIZED_KEYS}) || keys=${AUTHORIZED_KEYS}
+if [ -e "$keys" ] && ! cat "$keys" >/dev/null 2>&1; then put_failed "${AUTHORIZED_KEYS}" "it cannot be read"; fi
+why=$( { { cat "$keys" 2>/dev/null; echo; } |
   awk -v gone='${gone.join("|")}' -v add='${add.join("|")}' '
 BEGIN { count = split(gone, keys, "|"); for (i = 1; i <= count; i++) bad[keys[i]] = 1; wanted = split(add, list, "|") }
 /^[ \\t]*$/ { next }
@@ -60,12 +63,12 @@ BEGIN { count = split(gone, keys, "|"); for (i = 1; i <= count; i++) bad[keys[i]
   print
 }
 END { for (i = 1; i <= wanted; i++) if (!(list[i] in seen)) print list[i] }
-' >"$keys.orgpods"; } 2>&1 ) || put_failed "$keys" "$why"
+' >"$keys.orgpods"; } 2>&1 ) || put_failed ${AUTHORIZED_KEYS} "$why"
 for line in ${add.map((key) => `'${key}'`).join(" ")}; do
-  grep -qF -- "$line" "$keys.orgpods" || put_failed "$keys" "it was not written whole"
+  grep -qF -- "$line" "$keys.orgpods" || put_failed ${AUTHORIZED_KEYS} "it was not written whole"
 done
 if [ "$(sha256sum <"$keys.orgpods")" = "$(sha256sum <"$keys" 2>/dev/null)" ]; then rm -f "$keys.orgpods"
-else why=$( { chmod 600 "$keys.orgpods" && mv -fT "$keys.orgpods" "$keys"; } 2>&1 ) || put_failed "$keys" "$why"
+else why=$( { chmod 600 "$keys.orgpods" && mv -fT "$keys.orgpods" "$keys"; } 2>&1 ) || put_failed ${AUTHORIZED_KEYS} "$why"
 fi
 `;
 }

@@ -32,6 +32,7 @@ export const WANTED: Readonly<Record<string, string>> = {
   revokedkeys: "/etc/ssh/godfather_revoked",
   authorizedprincipalscommand: "/usr/lib/godfather/principals %u %s %i",
   authorizedprincipalsfile: "none",
+  denyusers: "godfather_*",
   allowstreamlocalforwarding: "no",
   passwordauthentication: "no",
   kbdinteractiveauthentication: "no",
@@ -102,7 +103,7 @@ export function parseLook(text: string): PodFacts | string | null {
   const digest = (name: string) => /^[0-9a-f]{64}$/.exec(all(name)[0] ?? "")?.[0] ?? null;
   const marker = all("marker")[0];
   return {
-    listener: pid === undefined ? null : { pid: Number(pid), config: all("config")[0] ?? null },
+    listener: pid === undefined ? null : { pid: Number(pid), config: configIn(all("config")[0]) },
     clock: Number(clock) * 1000,
     marker: marker === undefined ? null : fromBase64Lossy(marker),
     settings: new Map(settings),
@@ -110,6 +111,11 @@ export function parseLook(text: string): PodFacts | string | null {
     confirmed: digest("confirmed"),
     dropIn: digest("dropin"),
   };
+}
+
+/** A path that may stand in a script; null for sshd's default file, and for a pod's answer that is none. */
+function configIn(text: string | undefined): string | null {
+  return text !== undefined && /^\/[A-Za-z0-9._/-]{1,200}$/.test(text) ? text : null;
 }
 
 /** The first setting that is not as wanted, as `name value`; null when all are. */

@@ -3,13 +3,14 @@
  * server and to whoever has a valid certificate: the list is written before sshd is told of it, the settings are tried
  * before they are put in place, and a watch on the pod takes them back by itself unless both logins were proved.
  */
+import { shown } from "../errors.ts";
 import type { PodTarget, SshPool } from "../ssh/pool.ts";
 import { deliverFiles, type Failure } from "./deliver.ts";
 import { DROP_IN, parseLook, type PodFacts, WORK, wrongSetting } from "./look.ts";
 import { failureIn, PREAMBLE, PUT, putCall, type RemoteFile } from "./remote_shell.ts";
 
-/** So long the watch on the pod waits for the proof. */
-const TAKE_BACK_S = 60;
+/** So long the watch on the pod waits for the proof: longer than all steps after it may take. */
+const TAKE_BACK_S = 100;
 const STEP_MS = 10_000;
 
 export const PUSH_STEPS = ["files", "try", "watch", "install", "reload", "log in", "certificate", "confirm"] as const;
@@ -65,7 +66,7 @@ function perform(parts: PushParts, step: PushStep): Promise<Failure> {
     case "certificate":
       return parts.tryCertificate();
     case "confirm":
-      return run(parts, `rm -f ${WORK}/watch\nprintf %s ${parts.dropIn.sha256} >${WORK}/confirmed || exit 9\n`);
+      return run(parts, confirmScript(parts));
   }
 }
 
@@ -78,7 +79,7 @@ async function run({ ssh, target }: PushParts, script: string): Promise<Failure>
   const output = new TextDecoder().decode(result.stdout);
   if (result.exitCode === 0 && output.trimEnd().endsWith("end")) return null;
   const said = /^failed sshd (.*)$/m.exec(output)?.[1];
-  if (said !== undefined) return `its SSH server refuses the settings: ${said.slice(0, 160)}`;
+  if (said !== undefined) return `its SSH server refuses the settings: ${shown(said.trim())}`;
   return failureIn(output) ?? "the commands for it did not run to their end";
 }
 
@@ -117,9 +118,23 @@ setsid /bin/sh -c 'sleep '${takeBackAfterS}'; [ "$(cat ${WORK}/watch 2>/dev/null
 function installScript(parts: PushParts): string {
   const { flag } = sshdOf(parts);
   return `[ -d ${DROP_IN.slice(0, DROP_IN.lastIndexOf("/"))} ] || { echo "failed sshd it reads no drop-ins"; exit 9; }
-if [ -f ${DROP_IN} ]; then cp ${DROP_IN} ${WORK}/before.conf || { echo "failed ${WORK}/before.conf No space left on device"; exit 9; }; fi
+rm -f ${WORK}/before.conf
+# What lies there unproved, because an earlier set-up was cut off, is nothing to go back to.
+if [ -f ${DROP_IN} ] && { [ "$(sha256sum <${DROP_IN} | cut -c1-64)" != ${parts.dropIn.sha256} ] ||
+  [ "$(cat ${WORK}/confirmed 2>/dev/null)" = ${parts.dropIn.sha256} ]; }; then
+  cp ${DROP_IN} ${WORK}/before.conf || { echo "failed ${WORK}/before.conf No space left on device"; exit 9; }
+fi
 ${PUT}${putCall(parts.dropIn)}why=$(sshd -t ${flag} 2>&1) || { echo "failed sshd $why" | tr '\\n' ' '; exit 9; }`;
 }
+
+/** Only while the watch is still there: once it has taken the settings back nothing is proved. */
+const confirmScript = (parts: PushParts) =>
+  `mv ${WORK}/watch ${WORK}/watched || { echo "failed sshd it took the settings back before they were proved"; exit 9; }
+[ "$(sha256sum <${DROP_IN} | cut -c1-64)" = ${parts.dropIn.sha256} ] ||
+  { echo "failed sshd its settings were changed meanwhile"; exit 9; }
+rm -f ${WORK}/watched
+printf %s ${parts.dropIn.sha256} >${WORK}/confirmed || exit 9
+`;
 
 const reload = (parts: PushParts) =>
   `listener=${parts.facts.listener.pid}
@@ -141,7 +156,7 @@ echo end
   });
   const seen = parseLook(new TextDecoder().decode(look.stdout));
   const wrong = seen === null || typeof seen === "string" ? "they cannot be read" : wrongSetting(seen.settings);
-  return wrong === null ? null : `its SSH server keeps another setting (${wrong.slice(0, 100)})`;
+  return wrong === null ? null : `its SSH server keeps another setting (${shown(wrong)})`;
 }
 
 async function takeBack(parts: PushParts): Promise<void> {

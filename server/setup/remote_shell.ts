@@ -61,7 +61,8 @@ export function putCall(file: RemoteFile): string {
 export function failureIn(output: string): string | null {
   const line = output.split("\n").findLast((one) => one.startsWith("failed "));
   if (line === undefined) return null;
-  const [, path = "", why = ""] = /^failed (\S+) ?(.*)$/.exec(line) ?? [];
+  const [, path = "", why = ""] = /^failed (\/[A-Za-z0-9._/-]{1,200})(?: (.*))?$/.exec(line) ?? [];
+  if (path === "") return "the commands for it did not run to their end";
   if (/no space left/i.test(why)) return `its disk is full (${path})`;
   if (/read-only file system/i.test(why)) return `its disk is read-only (${path})`;
   return `${path} could not be written`;

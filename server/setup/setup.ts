@@ -128,7 +128,7 @@ export function createPodSetup(deps: PodDeps, options: SetupOptions = {}): PodSe
       log.warn("A pod could not be set up", { pod: pod.id, reason });
     };
     if (typeof facts === "string") return refuse(facts);
-    const trust = org === undefined ? null : trustOf(db, org, pod, clock.now());
+    const trust = org === undefined ? null : trustOf(db, org, clock.now());
     if (trust === null) return refuse("The organization has no keys yet");
     const dropIn = remoteFile(DROP_IN, 0o644, dropInText(await loadImage()));
     const plan = planSetup(facts, dropIn.sha256);
@@ -167,7 +167,7 @@ export function createPodSetup(deps: PodDeps, options: SetupOptions = {}): PodSe
       if (now.setup_start !== now.start_key || now.setup_state === "refused") {
         return lowerFirst(now.setup_reason ?? "it is not set up yet");
       }
-      const trust = trustOf(db, org, now, clock.now());
+      const trust = trustOf(db, org, clock.now());
       if (trust === null || now.trust_digest === trust.digest) return null;
       try {
         return await deliverNow(now, targetOf(deps, now), trust);
@@ -208,7 +208,7 @@ export function createPodSetup(deps: PodDeps, options: SetupOptions = {}): PodSe
       const pods = livePods(db, org.id).filter((pod) =>
         pod.status === "RUNNING" && pod.setup_start === pod.start_key && pod.setup_state !== "refused"
       );
-      const wanted = pods.length === 0 ? null : trustOf(db, org, pods[0]!, clock.now());
+      const wanted = pods.length === 0 ? null : trustOf(db, org, clock.now());
       const behind = pods.filter((pod) => pod.trust_digest !== wanted?.digest);
       await atMost(DELIVERIES_AT_ONCE, behind, async (pod) => {
         if (!closed) await deliver(pod);

@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Database } from "../../db/database.ts";
 import type { Org } from "../../db/stores/organizations.ts";
-import type { LivePod } from "../../db/stores/pods.ts";
 import type { KeyLists } from "../../db/stores/pod_keys.ts";
 import { keysOf } from "../../db/stores/secrets.ts";
 import { trustedKeys } from "../key_rotation/facts.ts";
@@ -34,10 +33,10 @@ export function remoteFile(path: string, mode: number, content: Uint8Array | str
 }
 
 /**
- * What `pod` is to trust at `now`: both keys of a kind while one replaces the other, and none that was replaced before.
+ * What the pods of an org are to trust at `now`: both keys of a kind while one replaces the other, and none that was replaced before.
  * Null before the org has keys.
  */
-export function trustOf(db: Database, org: Org, _pod: Pick<LivePod, "id">, now: number): Trust | null {
+export function trustOf(db: Database, org: Org, now: number): Trust | null {
   const [backend, ca] = [trustedKeys(db, org.id, "backend"), trustedKeys(db, org.id, "user_ca")];
   if (backend === null || ca === null) return null;
   const [logins, cas] = [backend, ca].map(({ current, old }) => old === null ? [current] : [current, old]);

@@ -74,3 +74,9 @@ Deno.test("planSetup refuses with the reason where the set-up cannot be brought"
   assert.equal(reason("listener 1"), "Its SSH server does not tell its settings (sshd -T)");
   assert.equal(reason(settings), "Its SSH server is not one that can be told to read its settings anew");
 });
+
+Deno.test("parseLook takes no path from a pod that a shell would read as more than a path", () => {
+  for (const config of ["x'; id; '", "/etc/a b", "relative", "/etc/$(id)", `/${"a".repeat(300)}`]) {
+    assert.equal(facts(`listener 12\nconfig ${config}`).listener?.config, null, config);
+  }
+});

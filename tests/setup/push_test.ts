@@ -117,3 +117,47 @@ Deno.test({
       assert.equal(await pushSetup(await scene.parts()), null);
     }),
 });
+
+Deno.test({
+  name: "pushSetup after one that was cut goes back to what was there before both, not to what nobody proved",
+  ignore: ignoreScene,
+  fn: () =>
+    withSetupScene("original", async (scene) => {
+      const cut = await scene.parts({
+        before: (step) => {
+          if (step === "log in") throw new Cut();
+        },
+      });
+      await assert.rejects(pushSetup(cut), Cut);
+      const parts = await scene.parts();
+      assert.equal(
+        await pushSetup({ ...parts, tryCertificate: () => Promise.resolve("it is not let in") }),
+        "it is not let in",
+      );
+      assert.equal((await scene.backend(`ls ${DROP_IN} 2>/dev/null`)).out, "");
+      await openToBoth(scene, "after both");
+      assert.equal(await pushSetup(await scene.parts()), null);
+      const again = await scene.parts();
+      assert.equal(
+        await pushSetup({ ...again, tryCertificate: () => Promise.resolve("it is not let in") }),
+        "it is not let in",
+      );
+      assert.equal((await scene.backend(`ls ${DROP_IN}`)).out, `${DROP_IN}\n`, "what was proved stays");
+    }),
+});
+
+Deno.test({
+  name: "pushSetup is not done when the pod took the settings back while they were being proved",
+  ignore: ignoreScene,
+  fn: () =>
+    withSetupScene("original", async (scene) => {
+      const parts = await scene.parts({
+        before: async (step) => {
+          if (step === "confirm") await scene.backend(". /run/orgpods-setup/take-back");
+        },
+      });
+      assert.match(String(await pushSetup(parts)), /took the settings back before they were proved/);
+      assert.equal((await scene.backend("cat /run/orgpods-setup/confirmed 2>/dev/null")).out, "");
+      assert.deepEqual(planSetup(await scene.facts(), parts.dropIn.sha256), { kind: "push", isDone: false });
+    }),
+});
