@@ -1,15 +1,14 @@
 import { basename, join } from "node:path";
-import { AppError, shown } from "../../server/errors.ts";
-import { type FileAnswer, readFile } from "../client/api.ts";
-import { Refusal } from "../client/refusal.ts";
-import { type FileFlags, type PodFiles, withPod } from "./file.ts";
+import { AppError } from "../../server/errors.ts";
+import type { FileAnswer } from "../client/api.ts";
+import { type FileFlags, withPod } from "./file.ts";
 import { isFolder, refuseExisting } from "./local_file.ts";
-import { createPartialFile, partialSize } from "./partial_file.ts";
-import { lastName, pathFields, podPath, textOf } from "./pod_path.ts";
+import { lastName, podPath, textOf } from "./pod_path.ts";
 import { createProgress, size } from "./progress.ts";
 import type { Shell } from "./shell.ts";
 import { printText } from "./terminal_text.ts";
 import { plain } from "./text.ts";
+import { openArchive, openDownload, openResumed, passOn, saveAnswer, wholeSize } from "./transfer.ts";
 
 export interface GetFlags extends FileFlags {
   readonly force?: boolean;
@@ -18,10 +17,6 @@ export interface GetFlags extends FileFlags {
 
 /** Standard output in the place of a file. */
 const STDOUT = "-";
-
-function download({ api, param }: PodFiles, path: Uint8Array, headers: Record<string, string> = {}) {
-  return readFile(api.org.pods[":id"].files.download.$get({ param, query: pathFields(path) }, { headers }));
-}
 
 /** `orgpods file get`: prints the name of the local file. */
 export async function getFile(
@@ -34,25 +29,14 @@ export async function getFile(
   const path = podPath(word, flags.b64 === true);
   if (file === STDOUT) {
     if (flags.continue) throw new AppError("usage", "--continue needs a local file");
-    return await withPod(shell, id, async (pod) => await toStdout(shell, await download(pod, path)));
+    return await withPod(shell, id, async (pod) => await toStdout(shell, await openDownload(pod, path)));
   }
   const target = await localTarget(path, file);
   await refuseExisting(target, flags.force === true);
   await withPod(shell, id, async (pod) => {
-    const answer = flags.continue ? await resumed(pod, path, target) : await download(pod, path);
+    const answer = flags.continue ? await openResumed(pod, path, target) : await openDownload(pod, path);
     await save(shell, target, answer, { force: flags.force === true, resumable: true });
   });
-}
-
-/** The rest of the file when an earlier try left the beginning of the same version, else all of it. */
-async function resumed(pod: PodFiles, path: Uint8Array, target: string): Promise<FileAnswer> {
-  const whole = await download(pod, path);
-  const { etag } = whole;
-  const have = etag === undefined ? 0 : await partialSize(target, etag);
-  if (etag === undefined || have === 0 || whole.size === undefined || have > whole.size) return whole;
-  await whole.body.cancel();
-  if (have === whole.size) return { etag, body: new Blob([]).stream(), size: 0, start: have };
-  return await download(pod, path, { range: `bytes=${have}-`, "if-range": etag });
 }
 
 /** Where a file goes: as named, into the folder named, or under its own name into the working directory. */
@@ -73,68 +57,53 @@ async function save(
   answer: FileAnswer,
   { force, resumable }: { readonly force: boolean; readonly resumable: boolean },
 ): Promise<void> {
-  const file = await createPartialFile(target, {
-    force,
-    resume: answer.start > 0,
-    version: resumable ? answer.etag : undefined,
-    size: answer.size === undefined ? undefined : answer.start + answer.size,
-  }).catch(async (error) => {
-    await answer.body.cancel();
-    throw error;
-  });
-  let received = file.start;
-  try {
-    if (file.start !== answer.start) {
-      await answer.body.cancel();
-      throw new AppError("conflict", `Another command is fetching ${shown(target)} at the same time`);
-    }
-    await pass(shell, answer, shell.stdio.errIsTerminal, async (bytes) => {
-      await file.write(bytes);
-      received += bytes.length;
-      return true;
-    });
-    await file.finish();
-  } catch (error) {
-    const kept = await file.giveUp();
-    if (kept > 0) await shell.say(`${size(kept)} are kept; get the rest with --continue.`);
-    throw error;
-  }
+  const { errIsTerminal } = shell.stdio;
+  const received = await withProgress(shell, answer, errIsTerminal, (onBytes) =>
+    saveAnswer(target, answer, {
+      force,
+      isResumable: resumable,
+      onBytes,
+      onKept: (bytes) => shell.say(`${size(bytes)} are kept; get the rest with --continue.`),
+    }));
   await shell.say(`${size(received)} saved.`);
   await shell.print(shell.options.json ? JSON.stringify({ file: target, size: received }) : plain(target));
 }
 
 async function toStdout(shell: Shell, answer: FileAnswer): Promise<void> {
   const { outBytes, errIsTerminal, outIsTerminal } = shell.stdio;
-  await pass(shell, answer, errIsTerminal && !outIsTerminal, outBytes);
+  let received = answer.start;
+  await withProgress(shell, answer, errIsTerminal && !outIsTerminal, (onBytes) =>
+    passOn(answer, async (bytes) => {
+      const isWanted = await outBytes(bytes);
+      received += bytes.length;
+      onBytes(received);
+      return isWanted;
+    }));
 }
 
-/** Hands the body on part by part, until `take` says that nobody wants more. Throws `Refusal` when it is cut short. */
-async function pass(
+/** Shows how far an answer is, by all bytes that `onBytes` is told. */
+async function withProgress<T>(
   shell: Shell,
   answer: FileAnswer,
-  showsProgress: boolean,
-  take: (bytes: Uint8Array) => Promise<boolean>,
-): Promise<void> {
-  const total = answer.size === undefined ? undefined : answer.start + answer.size;
+  isShown: boolean,
+  work: (onBytes: (received: number) => void) => Promise<T>,
+): Promise<T> {
+  const total = wholeSize(answer);
   const progress = createProgress({
     write: shell.stdio.err,
-    isTerminal: showsProgress,
+    isTerminal: isShown,
     now: () => performance.now(),
     done: answer.start,
     ...(total === undefined ? {} : { total }),
   });
-  let received = answer.start;
+  let before = answer.start;
   try {
-    for await (const bytes of answer.body) {
-      if (!await take(bytes)) return;
-      received += bytes.length;
-      progress.add(bytes.length);
-    }
+    return await work((received) => {
+      progress.add(received - before);
+      before = received;
+    });
   } finally {
     await progress.end();
-  }
-  if (total !== undefined && received !== total) {
-    throw new Refusal(`The transfer ended after ${received} of ${total} bytes`, 6);
   }
 }
 
@@ -147,7 +116,7 @@ export async function catFile(
 ): Promise<void> {
   const path = podPath(word, flags.b64 === true);
   await withPod(shell, id, async (pod) => {
-    const answer = await download(pod, path);
+    const answer = await openDownload(pod, path);
     if (!shell.stdio.outIsTerminal || flags.force) return await toStdout(shell, answer);
     await printText(shell.stdio, answer.body);
   });
@@ -167,8 +136,8 @@ export async function archiveFolder(
     throw new AppError("usage", "An archive is nothing for a terminal: name a file, or send it on to a program");
   }
   if (!isPiped) await refuseExisting(file, flags.force === true);
-  await withPod(shell, id, async ({ api, param }) => {
-    const answer = await readFile(api.org.pods[":id"].files.archive.$post({ param, json: pathFields(path) }));
+  await withPod(shell, id, async (pod) => {
+    const answer = await openArchive(pod, path);
     if (isPiped) await toStdout(shell, answer);
     else await save(shell, file, answer, { force: flags.force === true, resumable: false });
   });

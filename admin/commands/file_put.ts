@@ -1,23 +1,16 @@
 import { basename } from "node:path";
 import { AppError } from "../../server/errors.ts";
-import { read } from "../client/api.ts";
 import { Refusal } from "../client/refusal.ts";
 import { type FileFlags, type PodFiles, stateOf, withPod } from "./file.ts";
-import { openForReading } from "./local_file.ts";
-import { inFolder, pathFields, podPath, shownPath } from "./pod_path.ts";
-import { createProgress, type Progress, size } from "./progress.ts";
+import { closeOnce, openForReading } from "./local_file.ts";
+import { inFolder, podPath, shownPath } from "./pod_path.ts";
+import { createProgress, size } from "./progress.ts";
 import type { Shell } from "./shell.ts";
+import { sendSource, type Source } from "./transfer.ts";
 
 /** Standard input in the place of a file. */
 const STDIN = "-";
 const DEFAULT_FOLDER = "/workspace";
-
-/** What is sent, and how much it has to be; the size of standard input is not known. */
-interface Source {
-  readonly body: ReadableStream<Uint8Array>;
-  readonly size?: number;
-  close(): void;
-}
 
 /** `orgpods file put`: prints the path on the pod. */
 export async function putFile(
@@ -49,15 +42,6 @@ async function sourceOf(shell: Shell, file: string): Promise<Source> {
   return { body: opened.readable, size, close: () => closeOnce(opened) };
 }
 
-/** The end of its stream closes a file as well. */
-function closeOnce(file: Deno.FsFile): void {
-  try {
-    file.close();
-  } catch (error) {
-    if (!(error instanceof Deno.errors.BadResource)) throw error;
-  }
-}
-
 /** A folder that is there takes the file under its own name. */
 async function targetOf(pod: PodFiles, path: Uint8Array, file: string): Promise<Uint8Array> {
   try {
@@ -73,60 +57,19 @@ async function targetOf(pod: PodFiles, path: Uint8Array, file: string): Promise<
   return inFolder(path, new TextEncoder().encode(basename(file)));
 }
 
-async function upload({ stdio, say }: Shell, { api, param }: PodFiles, path: Uint8Array, source: Source) {
+async function upload({ stdio, say }: Shell, pod: PodFiles, path: Uint8Array, source: Source) {
   const progress = createProgress({
     write: stdio.err,
     isTerminal: stdio.errIsTerminal,
     now: () => performance.now(),
     ...(source.size === undefined ? {} : { total: source.size }),
   });
-  const counted = countedBody(source, progress);
-  try {
-    const answer = await read(api.org.pods[":id"].files.upload.$put({ param, query: pathFields(path) }, {
-      headers: {
-        "content-type": "application/octet-stream",
-        ...(source.size === undefined ? {} : { "content-length": String(source.size) }),
-      },
-      init: { body: counted.body },
-    }));
-    await progress.end();
-    await say(`${size(counted.sent)} sent.`);
-    return answer;
-  } catch (error) {
-    await progress.end();
-    // What went wrong on this side explains what the other side said.
-    throw counted.failure ?? error;
-  }
-}
-
-/** The source, counted; it fails when it is longer or shorter than it was said to be. */
-function countedBody(source: Source, progress: Progress) {
-  const reader = source.body.getReader();
-  const state = { sent: 0, failure: undefined as unknown };
-  const next = async (controller: ReadableStreamDefaultController<Uint8Array>) => {
-    const { value, done } = await reader.read();
-    state.sent += value?.length ?? 0;
-    const isWrong = source.size !== undefined && (done ? state.sent !== source.size : state.sent > source.size);
-    if (isWrong) throw new AppError("changed_meanwhile", "The local file changed while it was sent");
-    if (done) return controller.close();
-    progress.add(value.length);
-    controller.enqueue(value);
+  let sent = 0;
+  const onBytes = (bytes: number) => {
+    progress.add(bytes - sent);
+    sent = bytes;
   };
-  const body = new ReadableStream<Uint8Array>({
-    pull: (controller) =>
-      next(controller).catch((error) => {
-        state.failure = error;
-        controller.error(error);
-      }),
-    cancel: (reason) => reader.cancel(reason),
-  }, { highWaterMark: 0 });
-  return {
-    body,
-    get sent() {
-      return state.sent;
-    },
-    get failure() {
-      return state.failure;
-    },
-  };
+  const answer = await sendSource(pod, path, source, { onBytes }).finally(() => progress.end());
+  await say(`${size(sent)} sent.`);
+  return answer;
 }

@@ -45,6 +45,15 @@ export async function openForReading(path: string): Promise<{ readonly file: Den
   }
 }
 
+/** The end of its stream closes a file as well. */
+export function closeOnce(file: Deno.FsFile): void {
+  try {
+    file.close();
+  } catch (error) {
+    if (!(error instanceof Deno.errors.BadResource)) throw error;
+  }
+}
+
 /** What the system says about a path as a sentence; other errors as they are. */
 export function localFailure(error: unknown, path: string): unknown {
   if (!(error instanceof Error) || error instanceof AppError) return error;

@@ -11,8 +11,8 @@ export interface PartialFile {
   write(bytes: Uint8Array): Promise<void>;
   /** Gives the file its name. Throws `conflict` when that is taken and may not be replaced, or when bytes are not ours. */
   finish(): Promise<void>;
-  /** Ends without: keeps what is there for another try, or removes it. Returns how many bytes are kept. */
-  giveUp(): Promise<number>;
+  /** Ends without: keeps what is there for another try (unless nothing is to be kept), or removes it. Gives the bytes kept. */
+  giveUp(mayKeep?: boolean): Promise<number>;
 }
 
 export interface PartialFileOptions {
@@ -158,9 +158,9 @@ export async function createPartialFile(target: string, options: PartialFileOpti
       }
       for (const left of isKept ? await leftParts(target, version) : []) await removeIfThere(left.path);
     },
-    async giveUp() {
+    async giveUp(mayKeep = true) {
       close();
-      if (isKept && isOurs && size > 0) {
+      if (mayKeep && isKept && isOurs && size > 0) {
         await attempt(() => Deno.rename(path, partialPath(target, version)));
         return size;
       }
