@@ -38,6 +38,7 @@ export async function startAdmin(shell: Shell): Promise<number> {
       session: way.session,
       clock: systemClock,
       zone,
+      env: shell.env,
       isOwnProcess: way.isOwnProcess,
       screens: SCREENS,
       first: { screen: (way.asksOrg ? orgsScreen : podsScreen) as AnyScreen, params: null },

@@ -170,6 +170,50 @@ export const TESTS: Readonly<Record<string, readonly [file: string, test: string
     "pod is kept from stopping by itself; a number that the server refuses stays in the form with its sentence",
   ],
   "actions.events": ["pod_test.ts", "pod shows what is known of it, and its events"],
+  "files.browse": [
+    "files_tmux_test.ts",
+    "an officer browses, sends, reads, edits, fetches, moves, archives and deletes files of a pod from the terminal",
+  ],
+  "files.mkdir": [
+    "files_tmux_test.ts",
+    "an officer browses, sends, reads, edits, fetches, moves, archives and deletes files of a pod from the terminal",
+  ],
+  "files.upload": [
+    "files_tmux_test.ts",
+    "uploads and downloads show how far they are and are cancelled; a stopped pod offers to start it",
+  ],
+  "files.download": [
+    "files_tmux_test.ts",
+    "uploads and downloads show how far they are and are cancelled; a stopped pod offers to start it",
+  ],
+  "files.rename": [
+    "files_tmux_test.ts",
+    "an officer browses, sends, reads, edits, fetches, moves, archives and deletes files of a pod from the terminal",
+  ],
+  "files.delete": [
+    "files_tmux_test.ts",
+    "an officer browses, sends, reads, edits, fetches, moves, archives and deletes files of a pod from the terminal",
+  ],
+  "files.edit": [
+    "files_pod_test.ts",
+    "a text that was changed on the pod meanwhile is not written over: it is kept in a file here, and y replaces it",
+  ],
+  "files.too-large": [
+    "files_tmux_test.ts",
+    "an officer browses, sends, reads, edits, fetches, moves, archives and deletes files of a pod from the terminal",
+  ],
+  "files.stopped": [
+    "files_tmux_test.ts",
+    "uploads and downloads show how far they are and are cancelled; a stopped pod offers to start it",
+  ],
+  "files.binary": [
+    "files_tmux_test.ts",
+    "an officer browses, sends, reads, edits, fetches, moves, archives and deletes files of a pod from the terminal",
+  ],
+  "files.archive": [
+    "files_tmux_test.ts",
+    "an officer browses, sends, reads, edits, fetches, moves, archives and deletes files of a pod from the terminal",
+  ],
   "settings.runpod-key": [
     "pods_test.ts",
     "pods offers to connect RunPod where there is no key, and says the server's sentence at the field",
@@ -347,15 +391,4 @@ export const TESTS: Readonly<Record<string, readonly [file: string, test: string
 /** Features that have no screen yet. Whoever builds one takes it out of here and puts its test above. */
 export const NOT_YET: ReadonlySet<string> = new Set([
   "members.disconnect",
-  "files.browse",
-  "files.mkdir",
-  "files.upload",
-  "files.download",
-  "files.rename",
-  "files.delete",
-  "files.edit",
-  "files.too-large",
-  "files.stopped",
-  "files.binary",
-  "files.archive",
 ]);

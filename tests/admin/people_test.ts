@@ -79,6 +79,9 @@ Deno.test("people says the reason when it is not known who is on, keeps the cert
     await admin.until(/^> lab/m);
     await admin.press("enter", "p");
     await admin.until("Unknown: Could not connect to the pod.");
+    await admin.resize(40, 20);
+    await admin.until("Unknown: Could not connect to the\n  pod.");
+    await admin.resize(80, 24);
     await admin.until(/ member +Tue/);
     sessions = [];
     await admin.press("ctrl-r");

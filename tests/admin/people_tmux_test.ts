@@ -16,7 +16,7 @@ async function podNamed(demo: DemoProcess, name: string): Promise<any> {
 
 const focus = async (terminal: Tmux) => /^> .*$/m.exec(await terminal.screen())?.[0];
 
-/** Goes down (or up) in a form until its field is the one with the mark. */
+/** Goes down (or up) in a form until its field is the one with the mark. What was typed must be on the screen before. */
 async function goTo(terminal: Tmux, label: string, key: "Down" | "Up" = "Down"): Promise<void> {
   for (let step = 0; step < 30; step++) {
     const before = await focus(terminal);
@@ -34,11 +34,13 @@ async function whileOn(demo: DemoProcess, podId: string, token: string, use: () 
     const { host, port } = (await connected(demo, podId, token, key)).json.ssh_info;
     const args = [...sshOptions({ host, port }, key), `root@${host}`, "sleep 300"];
     const child = new Deno.Command("ssh", { args, stdin: "null", stdout: "null", stderr: "null" }).spawn();
+    let isOver = false;
+    const over = child.status.then(() => void (isOver = true));
     try {
       await use();
     } finally {
-      child.kill();
-      await child.status;
+      if (!isOver) child.kill();
+      await over;
     }
   });
 }
@@ -54,10 +56,12 @@ Deno.test({
         await terminal.keys("n");
         await terminal.until("Cost: $0.25/hr and disks from now on.");
         await terminal.type("lab");
+        await terminal.until(/> Name +lab/);
         await goTo(terminal, "GPU type");
         await terminal.keys("Enter");
         await terminal.until(/NVIDIA L40S +\$0\.86\/hr, 48 GB, few free/);
         await terminal.keys("Escape");
+        await terminal.until("enter list");
         await goTo(terminal, "Volume");
         await terminal.keys("C-u");
         await terminal.type("5");
@@ -70,8 +74,10 @@ Deno.test({
         await terminal.until("Everyone who can log in");
         await terminal.keys("Enter");
         await terminal.type("MODE");
+        await terminal.until("MODE");
         await terminal.keys("Down");
         await terminal.type("fast");
+        await terminal.until("fast");
         await goTo(terminal, "Listed people");
         await terminal.keys("Enter");
         await terminal.until("Nobody is listed");
@@ -166,6 +172,7 @@ Deno.test({
           await terminal.keys("n");
           await terminal.until("Cost: $0.25/hr and disks from now on.");
           await terminal.type(name);
+          await terminal.until(new RegExp(`> Name +${name}`));
           await goTo(terminal, "Hardware");
           await terminal.keys("Space");
           await terminal.until("Cost: $0.060/hr");

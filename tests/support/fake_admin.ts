@@ -22,6 +22,8 @@ export interface FakeAdminOptions {
   /** Signed in as an officer by a token, as from elsewhere; the operator when left out. */
   readonly token?: string;
   readonly reconnectMs?: readonly number[];
+  /** The environment of the program; empty when left out. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 export interface FakeAdmin {
@@ -102,6 +104,7 @@ export async function startFakeAdmin(world: World, options: FakeAdminOptions = {
     session,
     clock: world.clock,
     zone: "Europe/Berlin",
+    env: (name) => options.env?.[name],
     isOwnProcess: false,
     screens: SCREENS,
     first: (options.first ?? { screen: podsScreen, params: null }) as { screen: AnyScreen; params: unknown },

@@ -13,6 +13,7 @@ import { type Offer, offersOf, typingOf } from "./offers.ts";
 import { commandOf, promptStep } from "./prompt.ts";
 import type { AnyScreen, At, Ui } from "./screen.ts";
 import { initialState, type Layer, reduce, topOf, type UiEvent, type UiState } from "./state.ts";
+import { createTransfers } from "./transfers.ts";
 
 /** The running admin without a terminal: inputs go in, frames come out. */
 export interface Admin {
@@ -24,13 +25,16 @@ export interface Admin {
   onFrame(listener: () => void): () => void;
   input(input: Input): void;
   resize(columns: number, rows: number): void;
-  close(): void;
+  /** Cancels what is under way in the background, and waits until that has cleaned up. */
+  close(): Promise<void>;
 }
 
 export interface AdminOptions {
   readonly session: Session;
   readonly clock: Clock;
   readonly zone: string;
+  /** The environment of this program; empty when left out. */
+  readonly env?: (name: string) => string | undefined;
   readonly isOwnProcess: boolean;
   readonly columns: number;
   readonly rows: number;
@@ -92,6 +96,7 @@ export function createAdmin(options: AdminOptions): Admin {
       isOwnProcess: options.isOwnProcess,
       shown,
       cache,
+      transfers: transfers.list(),
     });
     cache.show(shown);
     for (const listener of listeners) listener();
@@ -114,6 +119,21 @@ export function createAdmin(options: AdminOptions): Admin {
 
   const say = (text: string, tone: "good" | "warn" | "bad" = "good") =>
     dispatch({ kind: "say", message: { text, tone, until: clock.now() + SAY_MS } });
+
+  const transfers = createTransfers({
+    now: clock.now,
+    onChange: () => invalidate(),
+    onBegin(what) {
+      // Its progress stands where the last message does.
+      dispatch({ kind: "hush", now: Infinity });
+      dispatch({ kind: "busy", what });
+    },
+    onEnd(what, note, tone) {
+      dispatch({ kind: "done", what });
+      say(note, tone);
+      cache.refresh();
+    },
+  });
 
   const sayProblem = (problem: Problem) => {
     if (problem.kind === "signed_out") return; // The sign-in dialog says it.
@@ -151,6 +171,8 @@ export function createAdmin(options: AdminOptions): Admin {
     read,
     refresh: (resource) => cache.refresh(resource?.key),
     clock,
+    env: options.env ?? (() => undefined),
+    transfers,
     open(screen, params) {
       const layer = state.nextId;
       dispatch({ kind: "open", screen: screen as AnyScreen, params });
@@ -273,10 +295,11 @@ export function createAdmin(options: AdminOptions): Admin {
       dispatch({ kind: "resize", columns, rows });
       guarded(draw);
     },
-    close() {
+    async close() {
       isClosed = true;
       clearInterval(ticker);
       cache.close();
+      await transfers.close();
     },
   };
 }

@@ -35,6 +35,7 @@ import type { CallOptions, Link, Session, Work } from "../client/session.ts";
 import type { Line } from "../text/line.ts";
 import type { Me } from "../data/me.ts";
 import type { Reading, Resource } from "./cache.ts";
+import type { Transfers } from "./transfers.ts";
 
 export interface Screen<P, S> {
   /** Short and unique: `pods`, `pod-access`. */
@@ -109,6 +110,10 @@ export interface Ui {
   refresh(resource?: Resource<unknown>): void;
   /** For what goes on after the frame: the speed of a transfer, say. */
   readonly clock: Clock;
+  /** The environment of this program, such as `HOME` and `EDITOR`. */
+  env(name: string): string | undefined;
+  /** Files on their way in the background. */
+  readonly transfers: Transfers;
   /** Opens a screen above this one; the handle is for what goes on beside it, such as a transfer. */
   open<P, S>(screen: Screen<P, S>, params: P): Handle<S>;
   /** Leaves everything above the first screen and opens this one there. */

@@ -5,12 +5,14 @@ import { completions } from "../core/offers.ts";
 import { PROMPT_KEYS } from "../core/prompt.ts";
 import type { At } from "../core/screen.ts";
 import { type Layer, topOf, type UiState } from "../core/state.ts";
+import type { Transfer } from "../core/transfers.ts";
 import { meResource } from "../data/me.ts";
 import { editSpans, editText } from "../text/edit.ts";
 import { BLANK, fit, type Line, line, lineWidth, span } from "../text/line.ts";
 import { duration } from "../text/units.ts";
 import { footerLines, hintsOf } from "./footer.ts";
 import { headerLine } from "./header.ts";
+import { transferText } from "./transfer_text.ts";
 import { assemble, dialogRoom, type Layout, layoutOf, LEAST, overlaid, tooSmall } from "./layout.ts";
 
 export interface DrawParts {
@@ -24,6 +26,7 @@ export interface DrawParts {
   /** What the views read; filled while they draw. */
   readonly shown: ReadonlyMap<string, Resource<unknown>>;
   readonly cache: Cache;
+  readonly transfers: readonly Transfer[];
 }
 
 /** The room of a layer's body. In a window that is too small for a frame it is that of the smallest one. */
@@ -108,7 +111,7 @@ function freshness(
 }
 
 /** The line above the footer: what is typed, else what is under way, else what was said last. */
-function messageLine({ state, session }: DrawParts, width: number, offers: readonly Offer[]): Line {
+function messageLine({ state, session, transfers }: DrawParts, width: number, offers: readonly Offer[]): Line {
   const { prompt } = state;
   if (prompt !== null) {
     const mark = prompt.kind === "command" ? ":" : "/";
@@ -123,6 +126,8 @@ function messageLine({ state, session }: DrawParts, width: number, offers: reado
     const mark = message.tone === "good" ? "" : "! ";
     return line(span(` ${mark}${message.text}`, message.tone));
   }
+  const moving = transferText(transfers);
+  if (moving !== null) return line(span(` ${moving}`, "accent"));
   const doing = state.busy.at(-1);
   if (doing !== undefined) return line(span(` ${doing} …`, "accent"));
   if (session.link.kind === "lost") return line(span(` ! ${session.link.sentence}`, "bad"));

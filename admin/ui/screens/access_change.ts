@@ -30,9 +30,12 @@ const MOST_HOLDERS = 5;
 
 /** Asks, says who holds a certificate that works, changes, and hands over what the server says of it. */
 export function askToTake(ui: Ui, pod: Pod, taking: Taking, said: (warnings: readonly string[]) => void): void {
+  const askedAt = ui.now;
+  // Somebody may have got a certificate since it was last looked.
+  ui.refresh(podMembersResource(pod.id));
   ui.open(confirmScreen, {
     title: taking.title,
-    lines: (at) => [taking.what, ...endLines(at, pod, taking)],
+    lines: (at) => [taking.what, ...endLines(at, pod, taking, askedAt)],
     yes: taking.yes,
     onYes: async (at) => {
       const answer = await at.call(taking.title, putAccess(pod.id, taking.change));
@@ -43,9 +46,14 @@ export function askToTake(ui: Ui, pod: Pod, taking: Taking, said: (warnings: rea
   });
 }
 
-function endLines(at: Ui, pod: Pod, taking: Taking): (string | { text: string; isWarning: true })[] {
-  const { value, problem } = at.read(podMembersResource(pod.id));
-  if (value === undefined) {
+function endLines(
+  at: Ui,
+  pod: Pod,
+  taking: Taking,
+  askedAt: number,
+): (string | { text: string; isWarning: true })[] {
+  const { value, problem, at: loadedAt } = at.read(podMembersResource(pod.id));
+  if (value === undefined || loadedAt === null || loadedAt < askedAt) {
     return [problem === null ? "Looking who holds a certificate …" : `Who holds one is not known: ${problem.sentence}`];
   }
   const holders = heldBy(value.recent, at.now).filter(({ discord_id }) => !taking.mayEnter(discord_id));

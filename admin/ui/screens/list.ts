@@ -7,6 +7,9 @@ import { newPodScreen } from "./new_pod.ts";
 import { auditScreen } from "./audit.ts";
 import { deliveriesScreen } from "./deliveries.ts";
 import { eventsScreen } from "./events.ts";
+import { filesScreen } from "./files/browse.ts";
+import { transfersScreen } from "./files/transfers.ts";
+import { fileScreen } from "./files/view.ts";
 import { orgsScreen } from "./orgs.ts";
 import { peopleScreen } from "./people.ts";
 import { podScreen } from "./pod.ts";
@@ -40,4 +43,7 @@ export const SCREENS: readonly AnyScreen[] = [
   tokensScreen,
   webhooksScreen,
   deliveriesScreen,
+  filesScreen,
+  fileScreen,
+  transfersScreen,
 ];

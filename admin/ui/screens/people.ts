@@ -98,7 +98,7 @@ export const peopleScreen = defineScreen<PodParams, State>({
       return [...head, ...partLines(at, at.state.part, height - 1), line(span(` tab: ${other}`, "dim"))];
     }
     const most = Math.max(4, Math.floor(height / 2) - 1);
-    const now = partLines(at, "now", Math.min(most, nowRows(at).length + 2));
+    const now = partLines(at, "now", Math.min(most, Math.max(4, nowRows(at).length + 2)));
     return [...head, ...now, BLANK, ...partLines(at, "recent", height - now.length - 1)];
   },
 });

@@ -10,6 +10,7 @@ import { problemLines } from "../widgets/reading.ts";
 import { accessScreen } from "./access.ts";
 import { peopleScreen } from "./people.ts";
 import { eventsScreen } from "./events.ts";
+import { filesAction } from "./files/browse.ts";
 import { podActions } from "./pod_actions.ts";
 import { podDetails } from "./pod_details.ts";
 import { extendSession } from "./session_actions.ts";
@@ -43,6 +44,7 @@ export const podScreen = defineScreen<PodParams, State>({
   init: () => ({ from: 0 }),
   actions: [
     ...podActions<PodParams, State>(podOf, (at) => at.close()),
+    filesAction<PodParams, State>(podOf),
     {
       keys: ["a"],
       word: "access",

@@ -29,7 +29,7 @@ async function act(ui: Ui, pod: Pod, action: PodAction, overBudget = false): Pro
 }
 
 /** Starts a pod at once. Over the budget it asks whether to start all the same. */
-function start(ui: Ui, pod: Pod): Promise<void> {
+export function startPod(ui: Ui, pod: Pod): Promise<void> {
   return act(ui, pod, "start").then(() => {});
 }
 
@@ -89,7 +89,7 @@ export function podActions<P, S>(
       label: "start",
       about: "start the pod; it costs money from then on",
       when: (at) => offered(at, canStart),
-      run: (at) => withPod(at, (pod) => start(at, pod)),
+      run: (at) => withPod(at, (pod) => startPod(at, pod)),
     },
     {
       word: "start-over-budget",

@@ -17,6 +17,7 @@ import {
 import { tableActions } from "../widgets/table_actions.ts";
 import { attentionScreen } from "./attention.ts";
 import { newPodForm, newPodScreen } from "./new_pod.ts";
+import { filesAction } from "./files/browse.ts";
 import { podActions } from "./pod_actions.ts";
 import { podDetails } from "./pod_details.ts";
 import { podScreen } from "./pod.ts";
@@ -194,6 +195,7 @@ export const podsScreen = defineScreen<null, State>({
       run: (at) => openKeyForm(at, { isSet: false }),
     },
     ...podActions<null, State>(selected),
+    filesAction<null, State>(selected),
   ],
   view: (at) => {
     const reading = at.read(podsResource);

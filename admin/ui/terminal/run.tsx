@@ -105,7 +105,7 @@ export function openOnTerminal(
 
   const close = async () => {
     keys.close();
-    admin.close();
+    const isClean = admin.close();
     stdout.write(PASTE_OFF);
     await screen.close();
     process.off("SIGWINCH", onResize);
@@ -114,6 +114,7 @@ export function openOnTerminal(
     for (const [signal, listener] of onSignal) process.off(signal, listener);
     globalThis.removeEventListener("unhandledrejection", onRejection);
     globalThis.removeEventListener("error", onError);
+    await isClean;
   };
   return {
     admin,

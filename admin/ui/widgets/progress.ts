@@ -40,6 +40,15 @@ export function speedOf(samples: readonly Sample[]): number | null {
   return (last.done - first.done) * SECOND / (last.at - first.at);
 }
 
+/** Milliseconds until the rest is there at this speed; null while that cannot be told. */
+export function amountLeftMs(samples: readonly Sample[]): number | null {
+  const last = samples.at(-1);
+  const pace = speedOf(samples);
+  return last === undefined || last.total === null || pace === null || pace <= 0
+    ? null
+    : (last.total - last.done) * SECOND / pace;
+}
+
 export function withSample(samples: readonly Sample[], sample: Sample): Sample[] {
   return [...samples.filter(({ at }) => at > sample.at - WINDOW_MS), sample].slice(-100);
 }
@@ -73,7 +82,7 @@ export function progressLines(samples: readonly Sample[], isStopping: boolean, w
   if (last === undefined) return [line("Beginning …")];
   const pace = speedOf(samples);
   const amount = last.total === null ? size(last.done) : `${size(last.done)} of ${size(last.total)}`;
-  const left = last.total === null || pace === null || pace <= 0 ? null : (last.total - last.done) * SECOND / pace;
+  const left = amountLeftMs(samples);
   const text = [amount, ...(pace === null ? [] : [speed(pace)]), ...(left === null ? [] : [`${duration(left)} left`])];
   const share = last.total === null ? null : last.total === 0 ? 1 : last.done / last.total;
   const percent = share === null ? "" : ` ${Math.floor(share * 100)}%`.padStart(5);
