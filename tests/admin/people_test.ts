@@ -14,7 +14,16 @@ const session = (username: string, name: string | null, id: string | null, is_ad
 /** Answers for who is connected, as a pod with people on it gives them. */
 const connected = (sessions: unknown[], extra: Record<string, unknown> = {}) => (request: Request) =>
   request.url.endsWith("/members/connected")
-    ? Response.json({ pod_id: "x", state: "known", reason: null, sessions, connections: sessions.length, ...extra })
+    ? Response.json({
+      pod_id: "x",
+      state: "known",
+      reason: null,
+      sessions,
+      connections: sessions.length,
+      certificates: [],
+      clock_offset_seconds: null,
+      ...extra,
+    })
     : null;
 
 async function certificateFor(world: TestWorld, id: string, as: Person): Promise<string> {
@@ -137,5 +146,100 @@ Deno.test("people shows a refusal beside what it knows, filters both lists, and 
     await admin.resize(200, 50);
     await admin.until("[Recent certificates");
     await admin.until("Connected now 120");
+  });
+});
+
+Deno.test("people shows connections without a shell by their certificates, and a pod's clock that is off", async () => {
+  const one = session("mo", "Mo Member", PEOPLE.member, false, 100);
+  const certificates = [
+    { ...one, serial: "1" },
+    { ...session("ann", "Ann", PEOPLE.exOfficer, false, 7_300), serial: "2" },
+  ];
+  const intercept = connected([one], { certificates, clock_offset_seconds: -600 });
+  await withPods(["lab"], { intercept, columns: 100 }, async (admin) => {
+    await admin.until(/^> lab/m);
+    await admin.press("enter", "p");
+    const text = await admin.until("[Connected now 2]");
+    assert.match(text, /Ann +2h 01m +no shell +ann/);
+    assert.doesNotMatch(text, /Mo Member +1 min +no shell/);
+    assert.match(text, /! The pod's clock is 10 min behind the server's\./);
+  });
+});
+
+Deno.test("a person is disconnected after a question that says what ends, and may come back where a list lets them", async () => {
+  await withPods(["lab"], { columns: 100 }, async (admin, world, [id]) => {
+    await certificateFor(world, id!, "member");
+    await admin.until(/^> lab/m);
+    await admin.press("enter", "p", "tab");
+    await admin.until(/> member +Tue/);
+    await admin.press("x");
+    await admin.until("Their connections to lab end");
+    await admin.until("They may still enter");
+    await admin.press("n");
+    assert.deepEqual((await world.call("GET", "/api/compute/org/removals", { as: "officer" })).json.removals, []);
+    await admin.press("x", "y");
+    await admin.until("member is disconnected");
+    await admin.until("! member:");
+    await admin.until(/> member +taken back/);
+    const { removals } = (await world.call("GET", "/api/compute/org/removals", { as: "officer" })).json;
+    assert.deepEqual(removals.map((one: { discord_id: string }) => one.discord_id), [PEOPLE.member]);
+    await admin.press("w");
+    await admin.until("What the server said");
+  });
+});
+
+Deno.test("who never had a certificate is disconnected without a removal, and it is said", async () => {
+  const intercept = connected([session("exofficer", "exOfficer", PEOPLE.exOfficer, false, 5)]);
+  await withPods(["lab"], { intercept, columns: 100 }, async (admin) => {
+    await admin.until(/^> lab/m);
+    await admin.press("enter", "p");
+    await admin.until(/> exOfficer/);
+    await admin.press("x", "y");
+    await admin.until("! exOfficer: They never had a certificate for this pod.");
+  });
+});
+
+Deno.test("a person is blocked on a pod, which is shown, and unblocked again", async () => {
+  await withPods(["lab"], { columns: 100 }, async (admin, world, [id]) => {
+    await certificateFor(world, id!, "member");
+    await admin.until(/^> lab/m);
+    await admin.press("enter", "p", "tab");
+    await admin.until(/> member +Tue/);
+    assert(!admin.offered().includes("u unblock"));
+    await admin.press("B");
+    await admin.until("They may not enter this pod again");
+    await admin.press("y");
+    await admin.until("Access: All members, 1 blocked");
+    const blocked = async () =>
+      (await world.call("GET", "/api/compute/org/blocked", { as: "officer" })).json.blocked
+        .filter((one: { pod_id: string | null }) => one.pod_id === id)
+        .map((one: { discord_id: string }) => one.discord_id);
+    assert.deepEqual(await blocked(), [PEOPLE.member]);
+    const body = { public_key: publicLine(generateKeyPair().publicKey, "laptop") };
+    const refused = await world.call("POST", `/api/compute/org/me/pods/${id}/connect`, { as: "member", body });
+    assert.equal(refused.status, 403);
+    await admin.press("u");
+    await admin.until("Unblock on lab");
+    await admin.press("enter");
+    await admin.until("member is not blocked any more");
+    assert.deepEqual(await blocked(), []);
+  });
+});
+
+Deno.test("a refused disconnect is said in the server's words, and who is not known here is not disconnected", async () => {
+  const people = connected([session("mo", "Mo Member", PEOPLE.member, false, 5), session("odd", null, null, false, 1)]);
+  const intercept = (request: Request) =>
+    request.url.endsWith("/disconnect")
+      ? refusal(403, "You are not an officer of this organization", "not_an_officer")
+      : people(request);
+  await withPods(["lab"], { intercept }, async (admin) => {
+    await admin.until(/^> lab/m);
+    await admin.press("enter", "p");
+    await admin.until(/> Mo Member/);
+    await admin.press("x", "y");
+    await admin.until("You are not an officer of this organization");
+    await admin.press("j");
+    await admin.until(/> not known/);
+    assert(!admin.offered().includes("x disconnect"));
   });
 });

@@ -107,13 +107,30 @@ Deno.test({
           await terminal.until("Connected now");
           await eventually(async () => {
             await terminal.keys("C-r");
-            return (await terminal.screen()).includes("[Connected now 1]");
+            return /> Mo Member +\d+ s +mo\.member/.test(await terminal.screen());
           }, "the member is on");
-          await terminal.until(/> Mo Member +\d+ s +mo\.member/);
+          assert.match(await terminal.screen(), /\[Connected now 1\]/);
           const { json } = await demo.operator("GET", `/api/compute/${demo.facts.org}/pods/${id}/members`);
           const { serial } = json.recent[0];
           await terminal.keys("Tab");
           await terminal.until(new RegExp(`> Mo Member .* ${serial.slice(0, 18)}`));
+          await terminal.keys("Tab");
+          await terminal.until("[Connected now 1]");
+          await terminal.keys("x");
+          await terminal.until("Disconnect Mo Member");
+          await terminal.until("they can come back");
+          await terminal.keys("y");
+          await terminal.until("! Mo Member: ");
+          await eventually(async () => {
+            await terminal.keys("C-r");
+            return (await terminal.screen()).includes("Nobody is on it.");
+          }, "nobody is on it");
+          const removals = await demo.operator("GET", `/api/compute/${demo.facts.org}/removals`);
+          const [{ discord_id, report, left }] = removals.json.removals;
+          assert.deepEqual([discord_id, left], [member.discord_id, null]);
+          assert.match(report, /1 SSH connection .*ended/);
+        });
+        await whileOn(demo, id, member.token, async () => {
           await terminal.keys("a");
           await terminal.until(new RegExp(`> Mo Member +${member.discord_id}`));
           await terminal.keys("d");

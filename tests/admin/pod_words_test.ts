@@ -105,6 +105,7 @@ Deno.test("onText counts who is on, and says when it is not known", () => {
     pod_id: "p1",
     state: "unknown",
     reason: "x",
+    sessions: [],
     connections: null,
     clock_offset_seconds: null,
   } as const;

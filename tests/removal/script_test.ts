@@ -22,7 +22,7 @@ Deno.test("endScript holds the account, the serials and what is to end, and noth
   assert.match(whole, /^account=godfather_mo\.member-1_$/m);
   assert.match(whole, /^serials=' 1 18446744073709551615 '$/m);
   assert.match(whole, /^whole=yes\nagain=$/m);
-  assert.match(endScript({ ...ending, wholeAccount: false, serials: [] }), /^serials='  '\nwhole=\nagain=$/m);
+  assert.match(endScript({ ...ending, wholeAccount: false, serials: [] }), /^serials=' {2}'\nwhole=\nagain=$/m);
   for (const [letInAgo, seconds] of [[0, 0], [12.3, 13], [-5, 0]] as const) {
     assert.match(endScript({ ...ending, letInAgo }), new RegExp(`^again=${seconds}$`, "m"));
   }

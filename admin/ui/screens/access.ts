@@ -5,13 +5,13 @@ import { wrap } from "../text/cells.ts";
 import { BLANK, type Line, line, span } from "../text/line.ts";
 import { confirmScreen } from "../widgets/confirm.ts";
 import { type FormParams, formScreen } from "../widgets/form/screen.ts";
-import { pagerScreen } from "../widgets/pager.ts";
 import { drawReading } from "../widgets/reading.ts";
 import { arrange, drawTable, emptyLine, NEW_TABLE, type TableState } from "../widgets/table.ts";
-import { askToTake, putAccess, withName } from "./access_change.ts";
+import { askToTake, putAccess } from "./access_change.ts";
 import type { FindParams } from "./find_members.ts";
 import { memberActions, pasteForm, PEOPLE } from "./member_list.ts";
 import type { PodParams } from "./pod.ts";
+import { saidAction, saidLines, withName } from "./said.ts";
 
 interface State {
   readonly table: TableState;
@@ -22,8 +22,6 @@ interface State {
 type AccessAt = At<PodParams, State>;
 
 const NOBODY: readonly string[] = [];
-/** Rows that what the server said may take above the list; all of it is behind a key. */
-const MOST_SAID = 4;
 
 const podOf = (at: Ui & { readonly params: PodParams }): Pod | undefined =>
   at.read(podsResource).value?.pods.find(({ id }) => id === at.params.id);
@@ -78,17 +76,7 @@ export const accessScreen = defineScreen<PodParams, State>({
       remove: (at, person) => askRemove(at, podOf(at)!, person),
       clear: (at) => askClear(at, podOf(at)!),
     }),
-    {
-      keys: ["w"],
-      label: "what was said",
-      about: "all that the server said of the last change",
-      when: (at) => at.state.said.length > 0,
-      run: (at) =>
-        at.open(pagerScreen, {
-          title: "What the server said",
-          lines: (width) => at.state.said.flatMap((text) => wrap(text, width).map((part) => line(part))),
-        }),
-    },
+    saidAction<PodParams, State>(),
   ],
   view: (at) => {
     const head = headLines(at);
@@ -118,12 +106,9 @@ function headLines(at: AccessAt): Line[] {
     : count === 0
     ? "Only officers may enter."
     : `Officers and those listed may enter: ${listed}.`;
-  const told = at.state.said.flatMap((text) => wrap(`! ${text}`, at.width - 2));
-  const room = Math.max(1, Math.min(MOST_SAID, at.height - 5));
-  const shown = told.length <= room ? told : [...told.slice(0, room - 1), "! … w shows all of it"];
   return [
     ...wrap(mode, at.width - 2).map((text) => line(span(` ${text}`, "strong"))),
-    ...shown.map((text) => line(span(` ${text}`, "warn"))),
+    ...saidLines(at.state.said, at.width, at.height),
   ];
 }
 

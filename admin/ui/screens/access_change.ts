@@ -3,7 +3,7 @@ import type { z } from "zod";
 import type { accessSchema } from "../../../server/pods/access.ts";
 import { type Api, read } from "../../client/api.ts";
 import type { Ui } from "../core/screen.ts";
-import { type Certificate, nameOf, type Person, podMembersResource } from "../data/members.ts";
+import { type Certificate, nameOf, podMembersResource } from "../data/members.ts";
 import type { Pod } from "../data/pods.ts";
 import { localTime } from "../text/units.ts";
 import { confirmScreen } from "../widgets/confirm.ts";
@@ -63,8 +63,8 @@ function endLines(
   );
   const more = holders.length > MOST_HOLDERS ? ` and ${holders.length - MOST_HOLDERS} more` : "";
   return [
-    { text: `These hold a certificate that goes on working: ${names.join(", ")}${more}.`, isWarning: true },
-    "No new ones are given. Connections that are open stay open.",
+    { text: `These hold a certificate, which stops working: ${names.join(", ")}${more}.`, isWarning: true },
+    "Their connections to the pod end at once, with everything that runs in their name.",
   ];
 }
 
@@ -73,15 +73,8 @@ function heldBy(recent: readonly Certificate[], now: number): Certificate[] {
   const last = new Map<string, Certificate>();
   for (const one of recent) {
     const before = last.get(one.discord_id);
-    if (one.is_admin || Date.parse(one.valid_before) <= now) continue;
+    if (one.is_admin || one.revoked_at !== null || Date.parse(one.valid_before) <= now) continue;
     if (before === undefined || before.valid_before < one.valid_before) last.set(one.discord_id, one);
   }
   return [...last.values()];
-}
-
-/** A sentence of the server that begins with an id, with the name of that person before it. */
-export function withName(sentence: string, people: readonly Person[]): string {
-  const id = /^\d{5,25}(?=[: ])/.exec(sentence)?.[0];
-  const name = people.find((person) => person.id === id)?.name;
-  return name === undefined || name === null ? sentence : `${name}: ${sentence}`;
 }

@@ -1,10 +1,11 @@
+import { SECOND } from "../../../server/clock.ts";
 import { type At, defineScreen, type Ui } from "../core/screen.ts";
-import { type Certificate, podMembersResource } from "../data/members.ts";
+import { type Certificate, type Person, podMembersResource } from "../data/members.ts";
 import { accessText } from "../data/pod_words.ts";
 import { type Connected, connectedResource, type Pod, podsResource } from "../data/pods.ts";
 import { wrap } from "../text/cells.ts";
 import { BLANK, type Line, line, span } from "../text/line.ts";
-import { ago, localTime } from "../text/units.ts";
+import { ago, duration, localTime } from "../text/units.ts";
 import { factLines } from "../widgets/facts.ts";
 import { pagerScreen } from "../widgets/pager.ts";
 import { drawReading } from "../widgets/reading.ts";
@@ -19,8 +20,10 @@ import {
 } from "../widgets/table.ts";
 import { tableActions } from "../widgets/table_actions.ts";
 import { accessScreen } from "./access.ts";
+import { askToDisconnect, blockedOn, chooseUnblock } from "./disconnect.ts";
 import { connectedSpec, onNow, recentSpec } from "./people_tables.ts";
 import type { PodParams } from "./pod.ts";
+import { saidAction, saidLines } from "./said.ts";
 
 type Part = "now" | "recent";
 
@@ -29,12 +32,16 @@ interface State {
   readonly part: Part;
   readonly now: TableState;
   readonly recent: TableState;
+  /** What the server said of the last person who was disconnected. */
+  readonly said: readonly string[];
 }
 
 type PeopleAt = At<PodParams, State>;
 
 /** In a lower window only the list that the keys move in is drawn. */
 const BOTH = 14;
+/** A pod's clock that is off by less is nothing that anybody notices. */
+const CLOCK_OFF_S = 30;
 const NO_CERTIFICATES: readonly Certificate[] = [];
 
 const podOf = (at: PeopleAt): Pod | undefined =>
@@ -48,7 +55,29 @@ const recentRows = (at: PeopleAt) =>
     at.read(podMembersResource(at.params.id)).value?.recent ?? NO_CERTIFICATES,
     at.filter,
   );
+const selectedNow = (at: PeopleAt) => selectedRow(connectedSpec(at.now), at.state.now, nowRows(at));
 const selectedCertificate = (at: PeopleAt) => selectedRow(recentSpec(at), at.state.recent, recentRows(at));
+
+/** The selected person; nobody where the pod tells an account that is not known here. */
+function selectedPerson(at: PeopleAt): Person | undefined {
+  if (podOf(at) === undefined) return undefined;
+  if (at.state.part === "recent") {
+    const one = selectedCertificate(at);
+    return one === undefined ? undefined : { id: one.discord_id, name: one.name };
+  }
+  const one = selectedNow(at);
+  return one === undefined || one.discordId === null ? undefined : { id: one.discordId, name: one.name };
+}
+
+const disconnect = (at: PeopleAt, block: boolean) =>
+  askToDisconnect(at, podOf(at)!, selectedPerson(at)!, block, (said) => at.set((state) => ({ ...state, said })));
+
+/** A name for an id, from what is on the screen anyway. */
+function nameFor(at: PeopleAt, id: string): string {
+  const members = at.read(podMembersResource(at.params.id)).value;
+  const known = [...members?.recent ?? [], ...members?.access.allowed ?? []].find((one) => one.discord_id === id);
+  return known?.name ?? id;
+}
 
 /** Who is on a pod now, and who got a certificate for it in the last 90 days. */
 export const peopleScreen = defineScreen<PodParams, State>({
@@ -57,7 +86,7 @@ export const peopleScreen = defineScreen<PodParams, State>({
   about:
     "Who is on the pod now, as the pod itself tells, and the last 100 certificates given for it. Root marks officers, who " +
     "log in as root. A certificate is for one login after the other until its end.",
-  init: () => ({ part: "now", now: NEW_TABLE, recent: NEW_TABLE }),
+  init: () => ({ part: "now", now: NEW_TABLE, recent: NEW_TABLE, said: [] }),
   hasFilter: true,
   actions: [
     {
@@ -81,17 +110,36 @@ export const peopleScreen = defineScreen<PodParams, State>({
       when: (at) => podOf(at) !== undefined,
       run: (at) => at.open(accessScreen, at.params),
     },
+    {
+      keys: ["x"],
+      word: "disconnect",
+      label: "disconnect",
+      about: "end everything that the selected person has on the pod; asks first",
+      when: (at) => selectedPerson(at) !== undefined,
+      run: (at) => disconnect(at, false),
+    },
+    {
+      keys: ["B"],
+      word: "block",
+      label: "block",
+      about: "the same, and keep them off this pod from then on; asks first",
+      when: (at) => selectedPerson(at) !== undefined,
+      run: (at) => disconnect(at, true),
+    },
+    {
+      keys: ["u"],
+      word: "unblock",
+      label: "unblock",
+      about: "let somebody who is blocked on this pod in again",
+      when: (at) => podOf(at) !== undefined && blockedOn(at, at.params.id).length > 0,
+      run: (at) => chooseUnblock(at, podOf(at)!, (id) => nameFor(at, id)),
+    },
+    saidAction<PodParams, State>(),
     ...partActions("now", (at) => connectedSpec(at.now), nowRows),
     ...partActions("recent", recentSpec, recentRows),
   ],
   view: (at) => {
-    const pod = podOf(at);
-    const isGone = pod === undefined && at.read(podsResource).value !== undefined;
-    const head = isGone
-      ? [BLANK, line(span("  ! This pod is not in the list any more; esc goes back.", "warn"))]
-      : pod === undefined
-      ? []
-      : [line(` Access: ${accessText(pod)}`)];
+    const head = headLines(at);
     const height = at.height - head.length;
     if (height < BOTH) {
       const other = at.state.part === "now" ? recentTitle(at) : nowTitle(at);
@@ -102,6 +150,28 @@ export const peopleScreen = defineScreen<PodParams, State>({
     return [...head, ...now, BLANK, ...partLines(at, "recent", height - now.length - 1)];
   },
 });
+
+/** Who may enter, what the server said last, and what makes the times doubtful. */
+function headLines(at: PeopleAt): Line[] {
+  const pod = podOf(at);
+  if (pod === undefined) {
+    return at.read(podsResource).value === undefined
+      ? []
+      : [BLANK, line(span("  ! This pod is not in the list any more; esc goes back.", "warn"))];
+  }
+  const blocked = blockedOn(at, pod.id).length;
+  const offset = connectedOf(at).value?.clock_offset_seconds ?? 0;
+  const clock = `The pod's clock is ${duration(Math.abs(offset) * SECOND)} ${
+    offset > 0 ? "ahead of" : "behind"
+  } the server's.`;
+  return [
+    line(` Access: ${accessText(pod)}${blocked === 0 ? "" : `, ${blocked} blocked`}`),
+    ...(Math.abs(offset) < CLOCK_OFF_S
+      ? []
+      : wrap(`! ${clock}`, at.width - 2).map((text) => line(span(` ${text}`, "warn")))),
+    ...saidLines(at.state.said, at.width, at.height),
+  ];
+}
 
 /** The keys of one of the lists, which work while one is in it. */
 function partActions<R>(part: Part, spec: (at: PeopleAt) => TableSpec<R>, rows: (at: PeopleAt) => readonly R[]) {
@@ -119,7 +189,7 @@ function partActions<R>(part: Part, spec: (at: PeopleAt) => TableSpec<R>, rows: 
 
 const nowTitle = (at: PeopleAt) => {
   const { value } = connectedOf(at);
-  return `Connected now${value === undefined || value.state === "unknown" ? "" : ` ${value.sessions.length}`}`;
+  return `Connected now${value === undefined || value.state === "unknown" ? "" : ` ${onNow(connectedOf(at)).length}`}`;
 };
 const recentTitle = (at: PeopleAt) => {
   const count = at.read(podMembersResource(at.params.id)).value?.recent.length;
@@ -178,6 +248,7 @@ function showCertificate(ui: Ui, one: Certificate): void {
         ["Root", one.is_admin ? "yes: logs in as root" : "no"],
         ["Given", `${localTime(one.created_at, ui.zone, ui.now)} (${ago(one.created_at, ui.now)})`],
         ["Valid until", `${localTime(one.valid_before, ui.zone, ui.now)}${isOver ? " (over)" : ""}`],
+        ["Taken back", one.revoked_at === null ? null : localTime(one.revoked_at, ui.zone, ui.now)],
         ["Serial", one.serial],
       ], width),
   });

@@ -17,19 +17,30 @@ export interface OnNow {
   readonly isRoot: boolean;
   /** When it began, by the clock of this computer. */
   readonly since: number;
+  /** Connections without a shell or a command: tunnels. */
+  readonly isTunnel: boolean;
 }
 
-/** Who is on a pod; empty while that is not known. */
+/** Who is on a pod, by sessions, and then by connections of those who have none; empty while that is not known. */
 export function onNow({ value, at }: Reading<Connected>): readonly OnNow[] {
   if (value === undefined || at === null) return [];
-  return value.sessions.map((one, index) => ({
-    key: `${one.username} ${index}`,
+  const row = (one: (typeof value.sessions)[number], key: string, isTunnel: boolean): OnNow => ({
+    key,
     name: one.name,
     discordId: one.discord_id,
     username: one.username,
     isRoot: one.is_admin,
     since: at - one.seconds * SECOND,
-  }));
+    isTunnel,
+  });
+  const who = ({ discord_id, username }: (typeof value.sessions)[number]) => discord_id ?? username;
+  const withSession = new Set(value.sessions.map(who));
+  return [
+    ...value.sessions.map((one, index) => row(one, `${one.username} ${index}`, false)),
+    ...value.certificates.filter((one) => !withSession.has(who(one))).map((one, index) =>
+      row(one, `${one.serial} ${index}`, true)
+    ),
+  ];
 }
 
 const rootColumn = <R>(isRoot: (row: R) => boolean): Column<R> => ({
@@ -61,6 +72,13 @@ export const connectedSpec = (now: number): TableSpec<OnNow> => ({
       cell: ({ since }) => duration(now - since),
       sortBy: ({ since }) => since,
     },
+    {
+      id: "tunnel",
+      title: "",
+      width: 8,
+      priority: 2,
+      cell: ({ isTunnel }) => isTunnel ? span("no shell", "dim") : "",
+    },
     { id: "folder", title: "FOLDER", width: 12, grow: 1, most: 32, priority: 3, cell: ({ username }) => username },
     { id: "id", title: "DISCORD ID", width: 20, priority: 4, cell: ({ discordId }) => discordId ?? "" },
   ],
@@ -86,7 +104,8 @@ export const recentSpec = ({ now, zone }: Pick<Ui, "now" | "zone">): TableSpec<C
       title: "VALID UNTIL",
       width: 15,
       priority: 1,
-      cell: ({ valid_before }) => {
+      cell: ({ valid_before, revoked_at }) => {
+        if (revoked_at !== null) return span("taken back", "dim");
         const time = localTime(valid_before, zone, now);
         return Date.parse(valid_before) <= now ? span(time, "dim") : span(time, "good");
       },
