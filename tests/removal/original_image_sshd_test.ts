@@ -72,17 +72,25 @@ Deno.test({
       await list(scene, "member", "exOfficer");
       const officer = await scene.ssh("officer", ["-tt"]);
       await livesOn(officer);
-      // Officers took back what was set up, and one of the programs that it needs.
+      // Officers took back what was set up, and left settings that sshd would not take now.
       await scene.root(
-        "rm /usr/bin/timeout /etc/ssh/sshd_config.d/00-orgpods.conf; rm -rf /run/godfather /run/orgpods-setup; " +
-          "kill -HUP $(pgrep -o -x sshd)",
+        "rm /etc/ssh/sshd_config.d/00-orgpods.conf; rm -rf /run/godfather /run/orgpods-setup; kill -HUP $(pgrep -o -x sshd)",
       );
+      await eventually("sshd has read its settings anew", async () => {
+        const { code } = await scene.root(
+          "grep -q Nonsense /etc/ssh/sshd_config || echo Nonsense >>/etc/ssh/sshd_config",
+        );
+        return code === 0;
+      });
       scene.world.db.run("update compute_pods set setup_start = null, trust_digest = null");
-      await eventually("sshd reads its settings anew", async () => (await scene.root("true")).code === 0);
+      await eventually("the server has looked at it", async () => {
+        await refresh(scene);
+        return scene.row().setup_state === "refused";
+      });
       const { warnings } = await scene.login("member");
       assert.match(
         warnings.join("\n"),
-        /^It lacks programs that are needed: timeout, so orgpods could not set the pod up: a certificate that is taken back works there until it ends/m,
+        /^Its SSH server does not tell its settings \(sshd -T\), so orgpods could not set the pod up: a certificate that is taken back works there until it ends/m,
       );
       const other = await scene.ssh("exOfficer", ["-tt"]);
       const session = await scene.ssh("member", ["-tt"]);
@@ -96,7 +104,7 @@ Deno.test({
       assert.equal(removal.state, "open");
       assert.match(
         removal.left!,
-        /^The pod has not the revocation list: it lacks programs that are needed: timeout\. A certificate works there until 20/,
+        /^The pod has not the revocation list: its SSH server does not tell its settings \(sshd -T\)\. A certificate works there until 20/,
       );
       assert.match(
         removal.report,
