@@ -1,4 +1,5 @@
 /** The real program in a real terminal, against a demo. */
+import assert from "node:assert/strict";
 import type { DemoProcess } from "../support/demo_process.ts";
 import { inTmux, type Tmux, type TmuxOptions } from "../support/tmux.ts";
 
@@ -17,6 +18,15 @@ export async function inAdmin(
   const { args = [], ...rest } = options;
   const command = programWords(["--data-dir", demo.facts.data_dir, "admin", ...args]);
   await inTmux({ ...rest, command }, use);
+}
+
+/** Fails unless the program ended with the code and left its terminal as it was: screen, cursor, echo, line mode. */
+export async function checkGivenBack(terminal: Tmux, code: number): Promise<void> {
+  await terminal.until(`rc=${code}`);
+  assert.equal(await terminal.flag("alternate_on"), false);
+  assert.equal(await terminal.flag("cursor_flag"), true);
+  const modes = (await terminal.modes()).split(/[\s;]+/);
+  for (const mode of ["echo", "icanon", "isig"]) assert(modes.includes(mode), `${mode} is off: ${modes.join(" ")}`);
 }
 
 /** The id of the program that runs as a child of the pane's shell. */

@@ -28,6 +28,19 @@ Deno.test("widthOf counts wide characters twice and marks not at all", () => {
   }
 });
 
+Deno.test("clean leaves one letter in a cluster, because the drawing library counts clusters", () => {
+  const segmenter = new Intl.Segmenter();
+  for (const name of [...NAMES, "क्षत्रिय", "ক্ষ", "ทำน้ำ", "ກຳ", "a\u3164b\u115f\uffa0"]) {
+    for (const { segment } of segmenter.segment(clean(name))) {
+      assert(widthOf(segment) <= 1 || !/\p{L}.*\p{L}/u.test(segment), JSON.stringify([name, segment]));
+      assert.doesNotMatch(segment, /^\p{Default_Ignorable_Code_Point}$/u, JSON.stringify(name));
+    }
+  }
+  assert.equal(clean("नमस्ते"), "नमस्·ते");
+  const typed = editSpans({ letters: ["स्", "ते"], at: 2 }, 20).map(({ text }) => text).join("");
+  assert.equal(typed, "स्·ते ");
+});
+
 Deno.test("cut, head and tail keep to the width whatever stands in the text", () => {
   for (const name of NAMES) {
     const text = clean(name);

@@ -3,20 +3,14 @@ import assert from "node:assert/strict";
 import { startDemoProcess, withDemo } from "../support/demo_process.ts";
 import { lacks } from "../support/needs.ts";
 import { eventually } from "../support/world.ts";
-import { inTmux, type Tmux } from "../support/tmux.ts";
-import { childOf, inAdmin, programWords } from "./program.ts";
+import { inTmux } from "../support/tmux.ts";
+import { checkGivenBack, childOf, inAdmin, programWords } from "./program.ts";
 
 const ignore = lacks("tmux");
 
 async function statusOf(demo: Awaited<ReturnType<typeof startDemoProcess>>): Promise<string | undefined> {
   const { json } = await demo.operator("GET", `/api/compute/${demo.facts.org}/pods`);
   return json.pods[0]?.status;
-}
-
-async function checkGivenBack(terminal: Tmux, code: number): Promise<void> {
-  await terminal.until(`rc=${code}`);
-  assert.equal(await terminal.flag("alternate_on"), false);
-  assert.equal(await terminal.flag("cursor_flag"), true);
 }
 
 Deno.test({

@@ -26,6 +26,7 @@ export interface Answer {
 
 export interface DemoProcess {
   readonly facts: DemoFacts;
+  readonly pid: number;
   /** The folder that holds everything of this demo. */
   readonly folder: string;
   /** Calls the API below `/api/compute/<org>`. */
@@ -63,7 +64,7 @@ export async function startDemoProcess(): Promise<DemoProcess> {
     return { code, signal: endedBy, stdout: program.stdout(), stderr: program.stderr() };
   };
   const folder = facts.data_dir.replace(/\/[^/]+$/, "");
-  return { facts, folder, end, close: () => program.close(), ...playersOf(facts) };
+  return { facts, pid: program.pid, folder, end, close: () => program.close(), ...playersOf(facts) };
 }
 
 /** Runs `use` against a demo of its own, which is ended afterwards. */
@@ -77,7 +78,7 @@ export async function withDemo(use: (demo: DemoProcess) => Promise<void>): Promi
 }
 
 /** Everybody who may call something. */
-function playersOf(facts: DemoFacts): Omit<DemoProcess, "facts" | "folder" | "end" | "close"> {
+function playersOf(facts: DemoFacts): Omit<DemoProcess, "facts" | "pid" | "folder" | "end" | "close"> {
   const operator = async (method: string, path: string, body?: unknown): Promise<Answer> => {
     const socket = { transport: "unix", path: `${facts.data_dir}/operator.sock` } as const;
     using client = Deno.createHttpClient({ proxy: socket });

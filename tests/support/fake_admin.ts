@@ -114,11 +114,17 @@ export async function startFakeAdmin(world: World, options: FakeAdminOptions = {
 
   const { screen } = terminal;
   const isDrawn = () => screen.rows().join("\n") === admin.frame.map(textOf).join("\n");
+  const undrawn = () => {
+    const rows = screen.rows();
+    const wanted = admin.frame.map(textOf);
+    const at = wanted.findIndex((text, row) => text !== rows[row]);
+    return `Row ${at} of ${wanted.length}: ${JSON.stringify(rows[at])} in the place of ${JSON.stringify(wanted[at])}`;
+  };
   /** Waits until what was sent has become keys (a lone escape takes a moment), and the frame is on the screen (or the admin has ended). */
   const settle = async (sent = "") => {
     await new Promise((resolve) => setTimeout(resolve, sent.endsWith("\x1b") ? ESCAPE_MS + 5 : 0));
     for (const until = performance.now() + DEADLINE_MS; screen.isAlternate && !isDrawn();) {
-      if (performance.now() > until) throw new Error(`The frame was never drawn:\n${screen.text()}`);
+      if (performance.now() > until) throw new Error(`The frame was never drawn:\n${screen.text()}\n${undrawn()}`);
       await new Promise((resolve) => setTimeout(resolve, 2));
     }
     checkFrame();

@@ -6,7 +6,11 @@ export interface Tmux {
   /** Types a text as it is. */
   type(text: string): Promise<void>;
   paste(text: string): Promise<void>;
+  /** Sends bytes as they are, which need not be a key. */
+  bytes(bytes: Uint8Array): Promise<void>;
   screen(): Promise<string>;
+  /** The screen with its colours, as sequences of the terminal. */
+  coloured(): Promise<string>;
   /** Waits until the screen shows something; gives the screen. Wait for what only the wanted screen shows. */
   until(want: string | RegExp): Promise<string>;
   resize(columns: number, rows: number): Promise<void>;
@@ -14,6 +18,8 @@ export interface Tmux {
   flag(name: "alternate_on" | "cursor_flag"): Promise<boolean>;
   /** The process that runs in the pane. */
   pid(): Promise<number>;
+  /** What `stty -a` says of the terminal. */
+  modes(): Promise<string>;
 }
 
 const DEADLINE_MS = 30_000;
@@ -32,6 +38,8 @@ export interface TmuxOptions {
   readonly columns?: number;
   readonly rows?: number;
   readonly env?: Readonly<Record<string, string>>;
+  /** The folder it runs in; this process's own when left out. */
+  readonly folder?: string;
   /** A shell stays in the pane afterwards, for job control; else the exit code is printed as `rc=N`. */
   readonly isShell?: boolean;
 }
@@ -46,16 +54,20 @@ export async function inTmux(options: TmuxOptions, use: (terminal: Tmux) => Prom
   const line = options.command.map(quoted).join(" ");
   const shell = options.isShell ? "PS1='ready> ' exec bash --norc --noprofile -i" : `${line}; echo "rc=$?"; exec cat`;
   const size = ["-x", String(options.columns ?? 80), "-y", String(options.rows ?? 24)];
-  await run("new-session", "-d", "-s", "m", ...size, ...env, "bash", "-c", shell);
+  const place = options.folder === undefined ? [] : ["-c", options.folder];
+  await run("new-session", "-d", "-s", "m", ...size, ...place, ...env, "bash", "-c", shell);
   const screen = () => run("capture-pane", "-p", "-t", "m");
   const terminal: Tmux = {
     keys: async (...keys) => void await run("send-keys", "-t", "m", ...keys),
     type: async (text) => void await run("send-keys", "-t", "m", "-l", text),
     async paste(text) {
-      await run("set-buffer", text);
+      await run("set-buffer", "--", text);
       await run("paste-buffer", "-p", "-t", "m");
     },
+    bytes: async (bytes) =>
+      void await run("send-keys", "-t", "m", "-H", ...Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0"))),
     screen,
+    coloured: () => run("capture-pane", "-p", "-e", "-t", "m"),
     async until(want) {
       for (const until = performance.now() + DEADLINE_MS;;) {
         const text = await screen();
@@ -68,6 +80,11 @@ export async function inTmux(options: TmuxOptions, use: (terminal: Tmux) => Prom
       void await run("resize-window", "-t", "m", "-x", String(columns), "-y", String(rows)),
     flag: async (name) => (await run("display", "-p", "-t", "m", `#{${name}}`)).trim() === "1",
     pid: async () => Number((await run("display", "-p", "-t", "m", "#{pane_pid}")).trim()),
+    async modes() {
+      const tty = (await run("display", "-p", "-t", "m", "#{pane_tty}")).trim();
+      const { stdout } = await new Deno.Command("stty", { args: ["-F", tty, "-a"] }).output();
+      return new TextDecoder().decode(stdout);
+    },
   };
   try {
     if (options.isShell) {

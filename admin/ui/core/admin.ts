@@ -207,7 +207,14 @@ export function createAdmin(options: AdminOptions): Admin {
   });
 
   const common = commonActions(
-    { state: () => state, dispatch, offers: () => offers(), stop: options.stop, redraw: options.redraw },
+    {
+      state: () => state,
+      dispatch,
+      offers: () => offers(),
+      stop: options.stop,
+      redraw: options.redraw,
+      refresh: () => cache.refresh(),
+    },
     options.screens,
   );
 

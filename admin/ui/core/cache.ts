@@ -31,8 +31,8 @@ export interface Cache {
   read<T>(resource: Resource<T>): Reading<T>;
   /** Says what the screen shows now: exactly these are loaded and kept fresh. */
   show(resources: ReadonlyMap<string, Resource<unknown>>): void;
-  /** Loads again what is shown, or one resource, now. */
-  refresh(key?: string): void;
+  /** Loads again what is shown, or one resource, now. Gives how many loads began; the others are under way already. */
+  refresh(key?: string): number;
   /** Forgets everything, as for another org. */
   clear(): void;
   close(): void;
@@ -128,10 +128,17 @@ export function createCache(deps: {
       }
     },
     refresh(wanted) {
-      for (const [key, resource] of shown) if (wanted === undefined || wanted === key) load(resource, entryOf(key));
+      let begun = 0;
+      for (const [key, resource] of shown) {
+        if (wanted !== undefined && wanted !== key) continue;
+        const entry = entryOf(key);
+        if (entry.abort === undefined && deps.isLinked()) begun++;
+        load(resource, entry);
+      }
       for (const [key, entry] of entries) {
         if (!shown.has(key) && (wanted === undefined || wanted === key)) entry.isDue = true;
       }
+      return begun;
     },
     clear() {
       for (const entry of entries.values()) {

@@ -1,3 +1,4 @@
+import { read } from "../../client/api.ts";
 import { pagerScreen } from "../widgets/pager.ts";
 import { helpLines } from "./help.ts";
 import type { Offer } from "./offers.ts";
@@ -13,6 +14,8 @@ export interface Common {
   /** The terminal's own suspend key; it goes on when the shell says so. */
   stop(): void;
   redraw(): void;
+  /** Loads again what is shown; gives how many loads began. */
+  refresh(): number;
 }
 
 type Anywhere = Action<unknown, unknown>;
@@ -65,8 +68,8 @@ export function commonActions(common: Common, screens: readonly AnyScreen[]): An
       keys: ["ctrl-r"],
       word: "refresh",
       label: "refresh",
-      about: "load again what is shown",
-      run: (at) => at.refresh(),
+      about: "load again what is shown; without a connection, try the server at once",
+      run: (at) => refresh(at, common),
     },
     {
       keys: ["q", "ctrl-c"],
@@ -100,6 +103,13 @@ export function commonActions(common: Common, screens: readonly AnyScreen[]): An
       }];
     }),
   ];
+}
+
+/** Loads again; a key that is pressed because nothing seems to happen gets an answer whatever there is to load. */
+async function refresh(at: At<unknown, unknown>, common: Common): Promise<void> {
+  if (at.link.kind !== "connected") {
+    await at.call("Reach the server", (api, org) => read(api.org.me.$get({ param: { org } })));
+  } else if (common.refresh() === 0) at.say("It is being loaded already", "warn");
 }
 
 /** Leaves at once, or on the second press while the server is being asked to do something. */

@@ -86,8 +86,9 @@ function titleLine({ state, at, shown, cache, now, session }: DrawParts, width: 
   const right: Line = age === null ? [] : line(span(`${age} `, "warn"));
   const room = width - lineWidth(right) - 1;
   const here = titles.at(-1)!;
-  const crumbs = ` ${titles.join(" > ")}`;
-  const left = crumbs.length <= room ? crumbs : ` ${titles.length > 1 ? "… > " : ""}${here}`;
+  // Of a long way back only the end is told; in a narrow window nothing of it.
+  const ways = [` ${titles.join(" > ")}`, ` … > ${here}`];
+  const left = ways.find((way) => lineWidth(line(way)) <= room) ?? ` ${here}`;
   return [
     ...fit(line(span(left, "strong"), filter === "" ? "" : span(`  /${filter}`, "accent")), Math.max(0, room)),
     span(" "),

@@ -14,20 +14,32 @@ const MOST_MARKS = 3;
 /** Longer texts are cut before they are looked at: no line has room for them. */
 const MOST_CHARACTERS = 4_000;
 
+/** A letter behind a mark, which may be one cluster with the letter before it. */
+const JOINED = /[\p{Mn}\p{Me}]\p{L}/u;
+const segmenter = new Intl.Segmenter();
+
 /**
  * A text of others as one line of a terminal: control and direction characters are written as `\u{…}`, and characters on
- * whose width terminals disagree (flags, skin tones, keycaps, loose parts of Hangul) are replaced. Cleaning twice changes
- * nothing more.
+ * whose width terminals disagree (flags, skin tones, keycaps, loose parts of Hangul, letters of India that grow together)
+ * are replaced or parted. Cleaning twice changes nothing more.
  */
 export function clean(text: string): string {
   if (SIMPLE.test(text)) return text;
   const short = text.length > MOST_CHARACTERS ? text.slice(0, MOST_CHARACTERS) : text;
-  return plain(short.normalize("NFC").replaceAll("\t", "  "))
+  const harmless = plain(short.normalize("NFC").replaceAll("\t", "  "))
     .replace(/[\ufe00-\ufe0f\u{e0100}-\u{e01ef}\u{1f3fb}-\u{1f3ff}\u20e3]/gu, "")
     .replace(/[\u{1f1e6}-\u{1f1ff}]/gu, (flag) => String.fromCharCode(flag.codePointAt(0)! - 0x1f1e6 + 65))
-    .replace(/[\u1160-\u11ff\ud7b0-\ud7ff]/gu, "\u00b7")
+    .replace(/[\u115f-\u11ff\u3164\ud7b0-\ud7ff\uffa0]/gu, "\u00b7")
+    // The AM of Thai and Lao is a mark and a letter in one character.
+    .replaceAll("\u0e33", "\u0e4d\u0e32").replaceAll("\u0eb3", "\u0ecd\u0eb2")
     .replace(/^[\p{Mn}\p{Me}]/u, "\u25cc$&")
     .replace(/[\p{Mn}\p{Me}]{4,}/gu, (marks) => [...marks].slice(0, MOST_MARKS).join(""));
+  return JOINED.test(harmless) ? parted(harmless) : harmless;
+}
+
+/** Each cluster with one letter: some terminals, and the drawing library, count a cluster as one letter wide. */
+function parted(text: string): string {
+  return Array.from(segmenter.segment(text), ({ segment }) => segment.replace(/(?<=.)\p{L}/gu, "\u00b7$&")).join("");
 }
 
 /** How many columns a clean text takes. */

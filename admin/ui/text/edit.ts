@@ -61,7 +61,13 @@ export function editKey(edit: Edit, key: string): Edit | null {
 /** The line in `width` columns, moved so that the cursor is seen; the cursor is drawn in reverse. */
 export function editSpans(edit: Edit, width: number, isHidden = false): Span[] {
   if (width <= 0) return [];
-  const shown = edit.letters.map((letter) => isHidden ? "*" : clean(letter));
+  const shown = edit.letters.map((letter, at) => {
+    if (isHidden) return "*";
+    // Letters that came one by one may grow together, too.
+    const before = clean(edit.letters[at - 1] ?? "");
+    const both = clean(before + letter);
+    return both.startsWith(`${before}\u00b7`) ? both.slice(before.length) : clean(letter);
+  });
   const under = shown[edit.at] ?? " ";
   const before = tail(shown.slice(0, edit.at).join(""), Math.max(0, width - widthOf(under)));
   const after = head(shown.slice(edit.at + 1).join(""), width - widthOf(before) - widthOf(under));
