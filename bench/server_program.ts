@@ -1,6 +1,6 @@
 /**
- * The real server as `orgpods serve` builds it, but for the limits: the real ones (60 connects a minute for one person)
- * would end every measurement after a moment.
+ * The real server as `orgpods serve` builds it, but for the limits: the real ones (60 connects a minute for one person, 50
+ * certificates for one pod) would end every measurement after a moment.
  */
 import { openDatabase } from "../db/open.ts";
 import { createApp } from "../server/app.ts";
@@ -27,6 +27,7 @@ const app = createApp({
   log,
   fetch: outward.fetch,
   limitRules: { connect: generous, signIn: generous, allSignIns: generous, badToken: generous },
+  mostCertificates: Infinity,
 });
 const listening = await listen(app, config, dir, log);
 app.run();

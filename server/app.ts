@@ -64,6 +64,7 @@ export interface AppParts {
   readonly resolve?: Resolve;
   readonly limitRules?: Record<keyof Limits, LimitRule>;
   readonly timings?: PodTimings;
+  readonly mostCertificates?: number;
   readonly scheduleTimings?: ScheduleTimings;
   readonly autoStopTimings?: AutoStopTimings;
   readonly runpodLimits?: RunpodLimits;
@@ -158,6 +159,7 @@ export function createApp(parts: AppParts): App {
     ssh,
     directory,
     timings: parts.timings ?? POD_TIMINGS,
+    ...(parts.mostCertificates === undefined ? {} : { mostCertificates: parts.mostCertificates }),
     deploymentImage: config.podImage,
     inFlight: new Set<string>(),
     moved: pause.moved,

@@ -5,6 +5,7 @@
 export const DOORS = `
 -- Which CLI token asked for a certificate, so that revoking the token takes the certificate back.
 alter table compute_connections add column token_id integer;
+create index compute_connections_holder on compute_connections (pod_id, discord_id);
 
 -- image: the pod's own image keeps the rules; pushed: the server wrote them; refused: neither, for setup_reason.
 alter table compute_pods add column setup_start text;
@@ -33,7 +34,11 @@ create table access_removals (
   tried_at integer,
   error text,
   settled_at integer,
-  report text
+  report text,
+  -- When all they had on the pod had ended for the first time since it was asked for.
+  ended_at integer,
+  -- Settled while the pod did not run: RunPod's time of its last start, empty where that is not known.
+  off_start text
 ) strict;
 create unique index access_removals_open on access_removals (pod_id, discord_id) where state = 'open';
 create index access_removals_org on access_removals (org_id, id);

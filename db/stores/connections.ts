@@ -77,7 +77,7 @@ export function recentConnections(db: Database, podId: string, limit: number): C
 /** Every certificate a person had for a pod, as far back as records are kept, newest first. */
 export function connectionsOf(db: Database, podId: string, discordId: string): ConnectionRow[] {
   return db.all(
-    "select * from compute_connections where pod_id = ? and discord_id = ? order by id desc limit 2000",
+    "select * from compute_connections where pod_id = ? and discord_id = ? order by id desc",
     podId,
     discordId,
   );
@@ -118,6 +118,22 @@ export function holdersOf(db: Database, orgId: number, now: number): Holder[] {
     orgId,
     now,
   );
+}
+
+/** How many certificates of a person for a pod work now, and when the first of them ends; null where there is none. */
+export function workingCertificates(
+  db: Database,
+  podId: string,
+  discordId: string,
+  now: number,
+): { readonly count: number; readonly firstEnd: number | null } {
+  return db.get<{ count: number; firstEnd: number | null }>(
+    "select count(*) as count, min(valid_before) as firstEnd from compute_connections " +
+      "where pod_id = ? and discord_id = ? and valid_before > ? and revoked_at is null",
+    podId,
+    discordId,
+    now,
+  )!;
 }
 
 /** Who still holds a certificate of this pod that works, newest first. */

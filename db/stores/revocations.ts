@@ -40,27 +40,26 @@ export function revokeSerials(
 ): string[] {
   const wrong = serials.find((serial) => !isSerial(serial));
   if (wrong !== undefined) throw new AppError("internal_error", "A serial to be revoked is not between 1 and 2^64-1");
-  return db.tx(() =>
-    serials.filter((serial) => {
-      const added = db.run(
-        "insert into compute_revocations (org_id, serial, revoked_at, revoked_by, reason) values (?, ?, ?, ?, ?) " +
-          "on conflict do nothing",
-        orgId,
-        serial,
-        now,
-        by,
-        reason,
-      );
-      if (added === 0) return false;
-      db.run(
-        "update compute_connections set revoked_at = ? where org_id = ? and serial = ? and revoked_at is null",
-        now,
-        orgId,
-        serial,
-      );
-      return true;
-    })
-  );
+  const list = JSON.stringify(serials);
+  return db.tx(() => {
+    const added = db.all<{ serial: string }>(
+      "insert into compute_revocations (org_id, serial, revoked_at, revoked_by, reason) " +
+        "select ?, value, ?, ?, ? from json_each(?) where true on conflict do nothing returning serial",
+      orgId,
+      now,
+      by,
+      reason,
+      list,
+    );
+    db.run(
+      "update compute_connections set revoked_at = ? where org_id = ? and revoked_at is null " +
+        "and serial in (select value from json_each(?))",
+      now,
+      orgId,
+      list,
+    );
+    return added.map(({ serial }) => serial);
+  });
 }
 
 /** The one way to write a serial: decimal without leading zeros. */

@@ -44,6 +44,8 @@ export interface PodDeps {
   readonly directory: Directory;
   readonly timings: PodTimings;
   readonly deploymentImage: string;
+  /** How many certificates that work one person has for one pod; 50 where it is left out, Infinity for no end. */
+  readonly mostCertificates?: number;
   /** Ids of intents that a request is handling at this moment. */
   readonly inFlight: Set<string>;
   /** Hears of each pod that moved although nobody asked for it here. */

@@ -1,9 +1,10 @@
-import { insertConnection } from "../../db/stores/connections.ts";
+import { insertConnection, workingCertificates } from "../../db/stores/connections.ts";
 import { type Org, orgById } from "../../db/stores/organizations.ts";
 import { type LivePod, podById } from "../../db/stores/pods.ts";
+import { isRemovalUntried } from "../../db/stores/removals.ts";
 import { tokenById } from "../../db/stores/tokens.ts";
 import { actorOf } from "../audit/write.ts";
-import { HOUR, isoTime, MINUTE } from "../clock.ts";
+import { HOUR, isoTime, MINUTE, SECOND } from "../clock.ts";
 import { AppError } from "../errors.ts";
 import type { Asker, PersonCaller } from "../identity/callers.ts";
 import { folderFor } from "../identity/folders.ts";
@@ -19,6 +20,10 @@ import { knownHosts, startOf } from "./known_hosts.ts";
 
 const BACKDATED_MS = 5 * MINUTE;
 const VALID_MS = 12 * HOUR;
+/** Certificates that work, of one person for one pod, where `PodDeps` says nothing else. */
+const MOST_WORKING = 50;
+/** Until a removal that was just written down has been tried. */
+const REMOVAL_S = 2;
 
 export interface ConnectAnswer {
   readonly ssh_info: {
@@ -45,6 +50,29 @@ function refuseChangedRoles(before: Org, now: Org): void {
   const rolesOf = (org: Org) => JSON.stringify([org.guildId, org.officerRoleIds, org.memberRoleIds]);
   if (rolesOf(before) === rolesOf(now)) return;
   throw new AppError("pod_not_accessible", "Who is a member or officer was changed a moment ago. Try again");
+}
+
+/** What they had is ended before they get anything new: afterwards one could not be told from the other. */
+function refuseWhileRemoved(db: PodDeps["db"], podId: string, discordId: string): void {
+  if (!isRemovalUntried(db, podId, discordId)) return;
+  throw new AppError(
+    "conflict",
+    "What you had on the pod is being ended, because your access was taken away. Try again in a few seconds",
+    { retryAfter: REMOVAL_S },
+  );
+}
+
+function refuseTooMany(deps: PodDeps, podId: string, discordId: string, now: number): void {
+  const { db, mostCertificates = MOST_WORKING } = deps;
+  if (mostCertificates === Infinity) return;
+  const { count, firstEnd } = workingCertificates(db, podId, discordId, now);
+  if (count < mostCertificates || firstEnd === null) return;
+  throw new AppError(
+    "rate_limited",
+    `You have ${count} certificates for the pod that work, and no more are given. Use one of them, or wait until the ` +
+      `first of them ends at ${isoTime(firstEnd)}`,
+    { retryAfter: Math.ceil((firstEnd - now) / SECOND) },
+  );
 }
 
 /**
@@ -79,6 +107,8 @@ export function sign(
     if (current.runpod_id !== pod.runpod_id || current.host === null || current.port === null) throw addressPending();
     refuseChangedRoles(org, orgNow);
     checkAccess(deps, current as LivePod, me);
+    refuseWhileRemoved(db, current.id, me.discordId);
+    refuseTooMany(deps, current.id, me.discordId, now);
     if (me.tokenId !== null && tokenById(db, org.id, me.tokenId)?.revoked_at !== null) {
       throw new AppError("token_invalid", "The CLI token was revoked");
     }

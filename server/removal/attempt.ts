@@ -31,7 +31,6 @@ export async function attempt(deps: PodDeps & { readonly setup: PodSetup }, remo
     status: pod?.status ?? null,
     listFailure,
     ended,
-    isRecorded: now?.setup_state === "image",
     worksUntil: now === null ? null : worksUntil(deps, now, removal),
     which: removal.which,
   }, clock.now());
@@ -41,12 +40,21 @@ async function endOn(deps: PodDeps, pod: LivePod, removal: RemovalRow): Promise<
   const { db, clock } = deps;
   const folder = folderOf(db, pod.org_id, removal.discord_id);
   if (folder === undefined) return "they have no folder";
-  const { serials, letInAt } = reckon(connectionsOf(db, pod.id, removal.discord_id), removal, clock.now());
-  // The script begins at most END_MS from now: by then nothing they did with a new certificate is as old as this.
-  const letInAgo = letInAt === null ? null : (clock.now() - letInAt + END_MS) / SECOND;
+  const { spared, letInAt } = reckon(connectionsOf(db, pod.id, removal.discord_id), removal, clock.now());
+  // Until all has ended once nothing tells what was there before a new certificate: a process can begin itself anew again
+  // and again. The script begins at most END_MS from now: by then nothing they did with it is as old as this.
+  const isLetIn = removal.ended_at !== null && letInAt !== null;
+  const letInAgo = isLetIn ? (clock.now() - letInAt + END_MS) / SECOND : null;
   try {
     const result = await deps.ssh.exec(targetOf(deps, pod), "exec /bin/sh -s", {
-      stdin: endScript({ folder, serials, wholeAccount: removal.which === "all", letInAgo }),
+      stdin: endScript({
+        folder,
+        discordId: removal.discord_id,
+        spared,
+        wholeAccount: removal.which === "all",
+        letInAgo,
+        isRecorded: pod.setup_state === "image" && pod.setup_start === pod.start_key,
+      }),
       deadlineMs: END_MS,
       maxOutputBytes: MOST_OUTPUT,
     });

@@ -3,6 +3,7 @@ import {
   removalById,
   type RemovalRow,
   reopenAfterSetup,
+  reopenInSameStart,
   settleRemoval,
   storeRemovalTry,
 } from "../../db/stores/removals.ts";
@@ -24,6 +25,10 @@ const AGAIN_MS = 30 * SECOND;
 /** A login that was under way is seen by a second look, so much later. */
 const LOOK_AGAIN_MS = 5 * SECOND;
 
+/** When the last try was; null for none, and for one that the clock was set back behind: it says nothing about now. */
+const triedBefore = ({ tried_at }: RemovalRow, now: number): number | null =>
+  tried_at !== null && tried_at <= now ? tried_at : null;
+
 export interface Removals {
   /** Carries a removal out as far as it goes now; says what was done and what was not. */
   carryOut(id: number): Promise<Outcome>;
@@ -41,14 +46,17 @@ export function createRemovals(deps: PodDeps & { readonly setup: PodSetup }): Re
   const store = (removal: RemovalRow, outcome: Outcome): void => {
     const now = clock.now();
     const report = reportAfter(removal.report, outcome);
-    const wasClean = removal.tried_at !== null && removal.error === null;
-    const isSecondLook = wasClean && now - removal.tried_at! >= LOOK_AGAIN_MS;
-    if (outcome.isDone && (isSecondLook || podById(db, removal.pod_id)?.status !== "RUNNING")) {
-      if (settleRemoval(db, removal, report, now)) return;
+    const firstLook = removal.error === null ? triedBefore(removal, now) : null;
+    const isSecondLook = firstLook !== null && now - firstLook >= LOOK_AGAIN_MS;
+    const pod = podById(db, removal.pod_id);
+    const runs = pod?.status === "RUNNING";
+    if (outcome.isDone && (isSecondLook || !runs)) {
+      const offStart = runs ? null : String(pod?.started_at ?? "");
+      if (settleRemoval(db, removal, report, offStart, now)) return;
     }
     // The wait until the second look begins with the first one, however many ask in between.
-    const triedAt = outcome.isDone && wasClean ? removal.tried_at! : now;
-    storeRemovalTry(db, removal, { error: outcome.error, report }, triedAt);
+    const triedAt = outcome.isDone && firstLook !== null ? firstLook : now;
+    storeRemovalTry(db, removal, { error: outcome.error, report, hasEndedAll: outcome.hasEndedAll }, triedAt);
   };
 
   const carryOut = async (id: number): Promise<Outcome> => {
@@ -60,7 +68,7 @@ export function createRemovals(deps: PodDeps & { readonly setup: PodSetup }): Re
       if (removal === undefined) throw new AppError("internal_error", "A removal of access is not there");
       if (closed || removal.state === "done") {
         const { report, error } = removal;
-        return { isDone: removal.state === "done", hasEnded: false, report: report ?? "", error };
+        return { isDone: removal.state === "done", hasEnded: false, hasEndedAll: false, report: report ?? "", error };
       }
       const outcome = await attempt(deps, removal);
       store(removal, outcome);
@@ -71,11 +79,13 @@ export function createRemovals(deps: PodDeps & { readonly setup: PodSetup }): Re
   return {
     carryOut,
     async turn(org) {
+      reopenInSameStart(db, org.id);
       reopenAfterSetup(db, org.id, clock.now());
       await Promise.all(
         openRemovals(db, org.id).map(async (removal) => {
           const waitMs = removal.error === null ? LOOK_AGAIN_MS : AGAIN_MS;
-          if (closed || removal.tried_at !== null && clock.now() - removal.tried_at < waitMs) return;
+          const triedAt = triedBefore(removal, clock.now());
+          if (closed || triedAt !== null && clock.now() - triedAt < waitMs) return;
           try {
             await carryOut(removal.id);
           } catch (error) {

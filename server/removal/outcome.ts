@@ -9,8 +9,6 @@ export interface RemovalFacts {
   readonly listFailure: string | null;
   /** What was ended on the pod; a sentence's end for why nothing could be; null when it was not tried. */
   readonly ended: Ended | string | null;
-  /** The pod writes the certificate of each connection down from its first moment on. */
-  readonly isRecorded: boolean;
   /** Until when a certificate works where the list is not; null when none does. */
   readonly worksUntil: number | null;
   readonly which: "all" | "root";
@@ -20,6 +18,8 @@ export interface Outcome {
   readonly isDone: boolean;
   /** Something of theirs was found and ended. */
   readonly hasEnded: boolean;
+  /** Nothing they had on the pod is left, and their account is closed. */
+  readonly hasEndedAll: boolean;
   /** What was done, in sentences. */
   readonly report: string;
   /** What was not, and what follows from it; null when nothing is left. */
@@ -39,15 +39,14 @@ export function outcomeOf(facts: RemovalFacts, now: number): Outcome {
     const report = status === "EXITED"
       ? "The pod is stopped, so nothing of theirs runs; the revocation list reaches it as soon as it starts"
       : "The pod is gone, and everything on it with it";
-    return { isDone: true, hasEnded: false, report: `${report}.`, error: null };
+    return { isDone: true, hasEnded: false, hasEndedAll: false, report: `${report}.`, error: null };
   }
   if (status === "GONE") {
     const report = "RunPod does not show the pod any more.";
-    // It may only be out of RunPod's sight for a while, with them on it.
-    const error = works
-      ? `Should it come back, what they have on it ends. Until ${isoTime(worksUntil)} that is open.`
-      : null;
-    return { isDone: !works, hasEnded: false, report, error };
+    // It may only be out of RunPod's sight for a while, with them on it; a connection outlives its certificate.
+    const until = works ? ` Until ${isoTime(worksUntil)} a certificate may work there.` : "";
+    const error = `Should it come back, what they have on it ends; terminate it if it will not.${until}`;
+    return { isDone: false, hasEnded: false, hasEndedAll: false, report, error };
   }
   const done: string[] = [];
   const left: string[] = [];
@@ -57,11 +56,13 @@ export function outcomeOf(facts: RemovalFacts, now: number): Outcome {
       `The pod has not the revocation list: ${listFailure}. A certificate works there until ${isoTime(worksUntil)}`,
     );
   }
-  if (ended === null || typeof ended === "string") {
+  const isCounted = ended !== null && typeof ended !== "string";
+  if (!isCounted) {
     left.push(`What they have running on the pod was not ended: ${ended ?? "it was not reached"}`);
   } else {
     done.push(endedSentence(ended, facts.which));
-    if (!facts.isRecorded && ended.unknownConnections > 0) done.push(unknownSentence(ended.unknownConnections));
+    if (ended.unknownConnections > 0) done.push(unknownSentence(ended.unknownConnections));
+    if (ended.unrecordedConnections > 0) left.push(unrecordedSentence(ended.unrecordedConnections));
     if (ended.leftConnections + ended.leftProcesses > 0) {
       left.push(
         `${plural(ended.leftConnections, "connection")} and ${plural(ended.leftProcesses, "process")} are left`,
@@ -71,7 +72,8 @@ export function outcomeOf(facts: RemovalFacts, now: number): Outcome {
   }
   return {
     isDone: left.length === 0,
-    hasEnded: typeof ended === "object" && ended !== null && ended.connections + ended.processes > 0,
+    hasEnded: isCounted && ended.connections + ended.processes > 0,
+    hasEndedAll: isCounted && ended.leftConnections + ended.leftProcesses === 0 && ended.accountExpired,
     report: done.join(" "),
     error: left.length === 0 ? null : `${left.join(". ")}.`,
   };
@@ -100,4 +102,13 @@ function unknownSentence(count: number): string {
     count === 1 ? "is" : "are"
   } open whose certificate the pod did not write ` +
     "down, the server's own among them: a restart of the pod ends them all.";
+}
+
+/** Where each connection is written down, one that is not is somebody's whose record failed, or was taken away. */
+function unrecordedSentence(count: number): string {
+  const [are, them] = count === 1 ? ["is", "it"] : ["are", "them"];
+  return `${
+    plural(count, "SSH connection")
+  } ${are} open whose certificate is not written down although the pod does so, ` +
+    `and may be theirs: a restart of the pod ends ${them}`;
 }

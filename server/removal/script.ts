@@ -7,8 +7,9 @@ import { PREAMBLE } from "../setup/remote_shell.ts";
 export interface Ending {
   /** Folder name; the account on the pod is `godfather_<folder>`. */
   readonly folder: string;
-  /** Serials of every certificate they had for it, decimal. */
-  readonly serials: readonly string[];
+  readonly discordId: string;
+  /** Serials of the certificates whose connections go on, decimal; those of all others of theirs end. */
+  readonly spared: readonly string[];
   /** False: only those connections end, and what their account runs stays. */
   readonly wholeAccount: boolean;
   /**
@@ -16,6 +17,8 @@ export interface Ending {
    * and it stays as it is.
    */
   readonly letInAgo: number | null;
+  /** The pod writes the certificate of each connection down from its first moment on. */
+  readonly isRecorded: boolean;
 }
 
 /**
@@ -24,22 +27,24 @@ export interface Ending {
  * account expires, so that no cron job runs and no key of theirs is let in, and their crontab and at jobs are removed.
  * Nobody else is touched: a connection is known by the certificate the pod wrote down for it, or by the login program's
  * `su` to their account right below it. Prints `account failed` where it could not be made to expire, then lines that
- * begin with `ended`, `left` and `unknown`, then `end`.
+ * begin with `ended`, `left` and `unknown`, then `end`, unless the pod has so many processes that they cannot be listed.
  */
-export function endScript({ folder, serials, wholeAccount, letInAgo }: Ending): string {
-  const isOdd = !FOLDER_FORM.test(folder) || serials.some((serial) => !/^\d{1,20}$/.test(serial)) ||
+export function endScript({ folder, discordId, spared, wholeAccount, letInAgo, isRecorded }: Ending): string {
+  const isOdd = !FOLDER_FORM.test(folder) || [discordId, ...spared].some((one) => !/^\d{1,25}$/.test(one)) ||
     letInAgo !== null && !Number.isFinite(letInAgo);
-  if (isOdd) throw new TypeError("A folder, a serial or a time cannot stand in a script");
+  if (isOdd) throw new TypeError("A folder, an id, a serial or a time cannot stand in a script");
   return `${PREAMBLE}
 account=godfather_${folder}
-serials=' ${serials.join(" ")} '
+key_id=discord:${discordId}:
+spared=' ${spared.join(" ")} '
 whole=${wholeAccount ? "yes" : ""}
 again=${letInAgo === null ? "" : Math.ceil(Math.max(0, letInAgo))}
+image=${isRecorded ? "yes" : ""}
 ${BODY}`;
 }
 
 /** Without one of these the script would find nobody, and say so. */
-const TOOLS = ["id", "ps", "awk", "grep", "find", "sort", "wc"];
+const TOOLS = ["id", "ps", "awk", "grep", "find", "xargs", "sort", "wc"];
 
 const BODY = `
 for tool in ${TOOLS.join(" ")}; do
@@ -61,9 +66,17 @@ started() {
   set -- \${line##*) }
   [ "$1" != Z ] && echo "\${20}"
 }
+ticks=$(getconf CLK_TCK 2>/dev/null || echo 100)
 # What started later than this is theirs with a new certificate, and stays. Ages, because the pod's clock may be wrong.
 before=
-if [ -n "$again" ]; then before=$(($(started $$) - again * $(getconf CLK_TCK 2>/dev/null || echo 100))); fi
+if [ -n "$again" ]; then before=$(($(started $$) - again * ticks)); fi
+# Each connection that started later than this has a record; empty where that is true of none.
+records=
+if [ -n "$image" ]; then records=0
+elif [ -f ${WORK}/confirmed ]; then
+  age=$(($(date +%s) - $(stat -c %Y ${WORK}/confirmed)))
+  records=$(($(started $$) - (age - 1) * ticks))
+fi
 is_old() {
   [ -n "$before" ] || return 0
   since=$(started "$1") && [ "$since" -lt "$before" ]
@@ -72,14 +85,14 @@ is_old() {
 is_recorded() {
   { read -r since serial rest <"${RECORDS}/$1"; } 2>/dev/null && [ "$(started "$1")" = "$since" ]
 }
-# Processes of root with the pids of their parents, and which of them are a connection after its login.
-roots() {
-  COLUMNS=300 ps -e -o pid=,ppid=,ruid=,args= | awk '$3 == 0'
-}
 # Prints the connections after their login whose certificate is not known: "theirs PID" for those of the account.
 unrecorded() {
-  roots | awk -v wanted="$account" -v self=$$ '
-    { parent[$1] = $2; args = $0; sub(/^ *[0-9]+ +[0-9]+ +[0-9]+ +/, "", args) }
+  COLUMNS=300 ps -e -o pid=,ppid=,ruid=,args= | awk -v wanted="$account" -v self=$$ '
+    { args = $0; sub(/^ *[0-9]+ +[0-9]+ +[0-9]+ +/, "", args) }
+    # While somebody says who they are, a process that may do nothing speaks with them.
+    args ~ /^sshd[-a-z]*: .*\\[net\\]/ { before_login[$2] = 1 }
+    $3 != 0 { next }
+    { parent[$1] = $2 }
     args ~ /^sshd[-a-z]*: / { daemon[$1] = 1 }
     args ~ /^sshd(-session)?: [^ ]+( \\[priv\\])?$/ && args !~ /: \\[/ { connection[$1] = 1 }
     args ~ /\\/godfather-login / { daemon[$1] = 1 }
@@ -92,16 +105,24 @@ unrecorded() {
         while (at in daemon && !(at in connection) && steps[pid]++ < 100) at = parent[at]
         if (at in connection) theirs[at] = 1
       }
-      for (pid in connection) if (!(pid in own)) print (pid in theirs) ? "theirs" : "other", pid
+      for (pid in connection) if (!(pid in own) && !(pid in before_login)) print (pid in theirs) ? "theirs" : "other", pid
     }' | while read -r whose pid; do
     is_recorded "$pid" || echo "$whose $pid"
+  done
+}
+# Of those, "old:PID" for what came before connections were written down, and "new:PID" for what came since.
+others() {
+  unrecorded | while read -r whose pid; do
+    [ "$whose" = other ] && since=$(started "$pid") || continue
+    if [ -n "$records" ] && [ "$since" -gt "$records" ]; then echo "new:$pid"; else echo "old:$pid"; fi
   done
 }
 connections() {
   for record in ${RECORDS}/*; do
     [ -f "$record" ] || continue
-    { read -r since serial rest <"$record"; } 2>/dev/null || continue
-    case $serials in *" $serial "*) ;; *) continue ;; esac
+    { read -r since serial id <"$record"; } 2>/dev/null || continue
+    case $id in "$key_id"*) ;; *) continue ;; esac
+    case $spared in *" $serial "*) continue ;; esac
     if [ "$(started "\${record##*/}")" = "$since" ]; then echo "\${record##*/}"; fi
   done
   [ -n "$whole" ] || return 0
@@ -136,16 +157,28 @@ below() {
       }
     }'
 }
-# Those of the account, and of the ids it may have been given for user namespaces.
+# Those of the account, and of the ids it may have been given for user namespaces. "self" too when the list has this very
+# process: one without it is no list. Never one command with all of them as its arguments: there may be too many.
 processes() {
-  [ -n "$uid" ] || return 0
-  grep -HE '^(State|Uid):' /proc/[0-9]*/status 2>/dev/null | awk -v uid="$uid" -v first="\${lent%% *}" -v last="\${lent##* }" '
+  [ -n "$uid" ] || { echo self; return 0; }
+  (cd /proc && printf '%s/status\\n' [0-9]* | xargs grep -HE '^(State|Uid):' 2>/dev/null) |
+    awk -v self=$$ -v uid="$uid" -v first="\${lent%% *}" -v last="\${lent##* }" '
     function theirs(id) { return id == uid || first != "" && id >= first + 0 && id <= last + 0 }
-    /:State:/ { dead = ($2 == "Z" || $2 == "X") }
-    /:Uid:/ { if (!dead && (theirs($2) || theirs($3) || theirs($4))) { split($1, path, "/"); print path[3] } }' |
+    { split($1, path, "/") }
+    /:State:/ { dead = ($2 == "Z" || $2 == "X"); if (path[1] == self) print "self" }
+    /:Uid:/ { if (!dead && (theirs($2) || theirs($3) || theirs($4))) print path[1] }' |
     while read -r pid; do
-      if is_old "$pid"; then echo "$pid"; fi
+      if [ "$pid" = self ] || is_old "$pid"; then echo "$pid"; fi
     done
+}
+# As them, all at once: what forks meanwhile is killed with the rest.
+kill_all() {
+  if [ -n "$uid" ] && [ -z "$again" ]; then setpriv --reuid "$uid" --clear-groups kill -KILL -1 2>/dev/null; fi
+}
+# So many processes that a list of them takes its time.
+is_crowded() {
+  set -- /proc/[0-9]*
+  [ "$#" -gt 2000 ]
 }
 
 # Under the lock of the login program: somebody else's first login must not find the accounts locked.
@@ -170,6 +203,8 @@ clean=0 round=0 connections=0 processes=0 seen=' ' locked=yes
 while [ "$clean" -lt 3 ] && [ "$round" -lt 40 ]; do
   round=$((round + 1))
   found=
+  # Else who they are is read from what runs first.
+  if is_crowded; then kill_all; fi
   if lock_account; then locked=yes; else locked=; fi
   for pid in $(connections | sort -u); do
     found=yes
@@ -177,11 +212,14 @@ while [ "$clean" -lt 3 ] && [ "$round" -lt 40 ]; do
     case $seen in *" $pid "*) ;; *) seen="$seen$pid " connections=$((connections + 1)) ;; esac
   done
   theirs=$(processes)
+  case $theirs in
+    *self*) theirs=$(echo "$theirs" | grep -vx self) ;;
+    *) found=yes ;;
+  esac
+  kill_all
   if [ -n "$theirs" ]; then
     found=yes
     processes=$((processes + $(echo "$theirs" | wc -l)))
-    # As them, all at once: what forks meanwhile is killed with the rest.
-    if [ -z "$again" ]; then setpriv --reuid "$uid" --clear-groups kill -KILL -1 2>/dev/null; fi
     kill -KILL $theirs 2>/dev/null
   fi
   if [ -z "$found" ]; then clean=$((clean + 1)); else clean=0; fi
@@ -189,9 +227,14 @@ while [ "$clean" -lt 3 ] && [ "$round" -lt 40 ]; do
 done
 [ -n "$locked" ] || echo "account failed"
 echo "ended $connections $processes"
-echo "left $(connections | sort -u | grep -c .) $(processes | grep -c .)"
-echo "unknown $(unrecorded | grep -c '^other ')"
-echo end
+theirs=$(processes)
+echo "left $(connections | sort -u | grep -c .) $(echo "$theirs" | grep -c '^[0-9]')"
+# One that is just ending has no record any more: only what two looks see counts.
+first=" $(echo $(others)) "
+sleep 0.2
+second=$(others | while read -r one; do case $first in *" $one "*) echo "$one" ;; esac; done)
+echo "unknown $(echo "$second" | grep -c '^old:') $(echo "$second" | grep -c '^new:')"
+if echo "$theirs" | grep -qx self && ps -e -o pid= | grep -qx " *$$"; then echo end; fi
 `;
 
 /** What the script did on a pod. */
@@ -200,8 +243,10 @@ export interface Ended {
   readonly processes: number;
   readonly leftConnections: number;
   readonly leftProcesses: number;
-  /** Connections of others whose certificate the pod did not write down: one of them may be theirs. */
+  /** Connections of others from before the pod wrote certificates down, if it does: one of them may be theirs. */
   readonly unknownConnections: number;
+  /** The same of those from since then: something is wrong with their records. */
+  readonly unrecordedConnections: number;
   /** False when their account could not be made to expire. */
   readonly accountExpired: boolean;
 }
@@ -219,14 +264,15 @@ export function parseEnded(text: string): Ended | string {
   };
   const ended = pair("ended");
   const left = pair("left");
-  const unknown = Number(lines.map((line) => /^unknown (\d{1,9})$/.exec(line)?.[1]).find(Boolean) ?? NaN);
-  if (ended === null || left === null || Number.isNaN(unknown)) return cut;
+  const unknown = pair("unknown");
+  if (ended === null || left === null || unknown === null) return cut;
   return {
     connections: ended[0],
     processes: ended[1],
     leftConnections: left[0],
     leftProcesses: left[1],
-    unknownConnections: unknown,
+    unknownConnections: unknown[0],
+    unrecordedConnections: unknown[1],
     accountExpired: !lines.includes("account failed"),
   };
 }

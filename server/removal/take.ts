@@ -50,18 +50,19 @@ export function takeAccess(
   });
 }
 
-/** What of a person's certificates a removal is about, and since when they hold others. */
+/** Which of a person's certificates a removal is not about, and since when they hold those. */
 export interface Reckoning {
-  /** Their connections are to end. */
-  readonly serials: readonly string[];
-  /** When the first certificate was given to them that the removal is not about: they were let in again. Null: none. */
+  /** Their connections go on; those of every other certificate of the person for the pod end. */
+  readonly spared: readonly string[];
+  /** When the first of these was given: they were let in again. Null: none. */
   readonly letInAt: number | null;
 }
 
 /**
- * A removal is about the certificates that were there when it was asked for: those taken back, and those that ran out,
- * because sshd keeps a connection whose certificate ends. What was given afterwards, to somebody who was let in again, is
- * left alone.
+ * A removal is about the certificates that were taken back, and those from before it was asked for that ran out, because
+ * sshd keeps a connection whose certificate ends. What was given afterwards, to somebody who was let in again, is spared;
+ * so is what a member has, by a removal of root alone. When a row was written decides nothing about one that was taken
+ * back: the server's clock may have been wrong.
  */
 export function reckon(
   rows: readonly ConnectionRow[],
@@ -69,11 +70,11 @@ export function reckon(
   now: number,
 ): Reckoning {
   const isMeant = (row: ConnectionRow) =>
-    (removal.which === "all" || row.is_admin === 1) && row.created_at <= removal.asked_at &&
-    (row.revoked_at !== null || row.valid_before <= now);
-  const others = rows.filter((row) => row.revoked_at === null && !isMeant(row));
+    row.revoked_at !== null ||
+    (removal.which === "all" || row.is_admin === 1) && row.created_at <= removal.asked_at && row.valid_before <= now;
+  const spared = rows.filter((row) => !isMeant(row));
   return {
-    serials: rows.filter(isMeant).map(({ serial }) => serial),
-    letInAt: others.length === 0 ? null : Math.min(...others.map((row) => row.created_at)),
+    spared: spared.map(({ serial }) => serial),
+    letInAt: spared.length === 0 ? null : Math.min(...spared.map((row) => row.created_at)),
   };
 }

@@ -25,6 +25,7 @@ const WAIT_MS = 9_000;
 const ON_ITS_WAY: Outcome = {
   isDone: false,
   hasEnded: false,
+  hasEndedAll: false,
   report: "",
   error: "The pod has not answered yet; it goes on.",
 };

@@ -10,13 +10,13 @@ const nothing: Ended = {
   leftConnections: 0,
   leftProcesses: 0,
   unknownConnections: 0,
+  unrecordedConnections: 0,
   accountExpired: true,
 };
 const fine: RemovalFacts = {
   status: "RUNNING",
   listFailure: null,
   ended: nothing,
-  isRecorded: true,
   worksUntil: UNTIL,
   which: "all",
 };
@@ -45,14 +45,19 @@ Deno.test("outcomeOf is done when the list is there and nothing is left, and say
   );
 });
 
-Deno.test("outcomeOf counts connections nobody wrote down only where the image does not do so from the first moment", () => {
+Deno.test("outcomeOf tells of connections from before the pod wrote them down, and is not done where a record failed", () => {
   const ended = { ...nothing, unknownConnections: 1 };
-  assert.deepEqual(said({ ended }), said({}));
-  const [isDone, report] = said({ ended, isRecorded: false });
+  const [isDone, report] = said({ ended });
   assert.equal(isDone, true);
   assert.match(String(report), /1 SSH connection is open whose certificate the pod did not write down, .* a restart/);
-  const several = said({ ended: { ...nothing, unknownConnections: 2 }, isRecorded: false });
+  const several = said({ ended: { ...nothing, unknownConnections: 2 } });
   assert.match(String(several[1]), /2 SSH connections are open/);
+  assert.deepEqual(said({ ended: { ...nothing, unrecordedConnections: 1 } }), [
+    false,
+    `${REFUSED} Nothing of theirs was running.`,
+    "1 SSH connection is open whose certificate is not written down although the pod does so, and may be theirs: a " +
+    "restart of the pod ends it.",
+  ]);
 });
 
 Deno.test("outcomeOf says until when a certificate works where the list is not, and not after that", () => {
@@ -98,12 +103,20 @@ Deno.test("outcomeOf is done with a pod that is stopped or gone, and waits for o
   ]);
   const [isDone, report, left] = said({ status: "GONE", listFailure, ended });
   assert.deepEqual([isDone, report], [false, "RunPod does not show the pod any more."]);
-  assert.match(String(left), /Should it come back, what they have on it ends\. Until 2026-11-30T20/);
-  assert.deepEqual(said({ status: "GONE", listFailure, ended, worksUntil: NOW })[0], true);
+  assert.match(String(left), /Should it come back, what they have on it ends; terminate it .* Until 2026-11-30T20/);
+  const [isDoneLater, , stillLeft] = said({ status: "GONE", listFailure, ended, worksUntil: NOW });
+  assert.equal(isDoneLater, false, "their connection outlives the certificate");
+  assert.match(String(stillLeft), /Should it come back, what they have on it ends; terminate it if it will not\.$/);
 });
 
 Deno.test("reportAfter keeps what an earlier look ended, and tells that the list has come since", () => {
-  const outcome = (report: string, hasEnded: boolean) => ({ isDone: true, hasEnded, report, error: null });
+  const outcome = (report: string, hasEnded: boolean) => ({
+    isDone: true,
+    hasEnded,
+    hasEndedAll: true,
+    report,
+    error: null,
+  });
   const ended = "1 SSH connection of theirs was ended.";
   const nothingMore = outcome(`${REFUSED} Nothing of theirs was running.`, false);
   assert.equal(reportAfter(null, nothingMore), nothingMore.report);
@@ -113,4 +126,15 @@ Deno.test("reportAfter keeps what an earlier look ended, and tells that the list
   assert.equal(reportAfter(null, outcome("", false)), null);
   const more = outcome("2 processes of theirs were ended.", true);
   assert.equal(reportAfter(ended, more), more.report);
+});
+
+Deno.test("outcomeOf says that all has ended where a look left nothing, whatever else is missing", () => {
+  const all = (facts: Partial<RemovalFacts>) => outcomeOf({ ...fine, ...facts }, NOW).hasEndedAll;
+  assert.equal(all({}), true);
+  assert.equal(all({ listFailure: "its disk is full" }), true);
+  for (const change of [{ leftProcesses: 1 }, { leftConnections: 1 }, { accountExpired: false }]) {
+    assert.equal(all({ ended: { ...nothing, ...change } }), false, JSON.stringify(change));
+  }
+  assert.equal(all({ ended: "it was cut off" }), false);
+  assert.equal(all({ status: "EXITED", ended: null }), false, "nobody looked");
 });

@@ -139,6 +139,15 @@ export interface CutScene {
   turn(): Promise<void>;
 }
 
+/** A pod has one server: the connection of the scene's own would be taken for one whose record failed. */
+const END_SECOND_SERVER = `own=" " at=$$
+while [ "\${at:-0}" -gt 1 ]; do own="$own$at "; at=$(sed -n 's/^PPid:[[:space:]]*//p' "/proc/$at/status"); done
+for pid in $(pgrep -f '^sshd(-session)?: root'); do
+  case $own in *" $pid "*) continue ;; esac
+  [ -f "/run/godfather/connections/$pid" ] || kill "$pid"
+done
+`;
+
 /** The parts of the program over the scene's database, with a pool of their own whose connection can break. */
 export async function withCuts(scene: Scene, use: (cuts: CutScene) => Promise<void>): Promise<void> {
   const { world } = scene;
@@ -148,12 +157,16 @@ export async function withCuts(scene: Scene, use: (cuts: CutScene) => Promise<vo
     ...pool,
     exec: (target, command, options) => {
       const cut = armed;
+      const isScript = typeof options.stdin === "string" && options.stdin.includes("account=godfather_");
       const is = (step: string, text: string) =>
         cut?.endsWith(step) === true && typeof options.stdin === "string" && options.stdin.includes(text);
       if (
         cut === null || !is("the list", "put /etc/ssh/godfather_revoked") && !is("the script", "account=godfather_")
       ) {
-        return pool.exec(target, command, options);
+        return isScript
+          ? pool.exec(target, "exec /bin/sh -s", { ...options, stdin: END_SECOND_SERVER })
+            .then(() => pool.exec(target, command, options))
+          : pool.exec(target, command, options);
       }
       armed = null;
       return broken(pool, cut, target, command, options);

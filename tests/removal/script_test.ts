@@ -15,14 +15,22 @@ for (const { name, output, expected } of cases) {
   });
 }
 
-const ending = { folder: "mo.member-1_", serials: ["1", "18446744073709551615"], wholeAccount: true, letInAgo: null };
+const ending = {
+  folder: "mo.member-1_",
+  discordId: "200000000000000002",
+  spared: ["1", "18446744073709551615"],
+  wholeAccount: true,
+  letInAgo: null,
+  isRecorded: false,
+};
 
 Deno.test("endScript holds the account, the serials and what is to end, and nothing else of the caller's", () => {
   const whole = endScript(ending);
   assert.match(whole, /^account=godfather_mo\.member-1_$/m);
-  assert.match(whole, /^serials=' 1 18446744073709551615 '$/m);
-  assert.match(whole, /^whole=yes\nagain=$/m);
-  assert.match(endScript({ ...ending, wholeAccount: false, serials: [] }), /^serials=' {2}'\nwhole=\nagain=$/m);
+  assert.match(whole, /^key_id=discord:200000000000000002:\nspared=' 1 18446744073709551615 '$/m);
+  assert.match(whole, /^whole=yes\nagain=\nimage=$/m);
+  const root = endScript({ ...ending, wholeAccount: false, spared: [], isRecorded: true });
+  assert.match(root, /^spared=' {2}'\nwhole=\nagain=\nimage=yes$/m);
   for (const [letInAgo, seconds] of [[0, 0], [12.3, 13], [-5, 0]] as const) {
     assert.match(endScript({ ...ending, letInAgo }), new RegExp(`^again=${seconds}$`, "m"));
   }
@@ -30,9 +38,10 @@ Deno.test("endScript holds the account, the serials and what is to end, and noth
 
 Deno.test("endScript refuses folders and serials that a shell could read as more", () => {
   const folders = ["", "Mo", "-x", ".x", "a b", "a;reboot", "$(id)", "a'b", "a\nb", "../x", "x".repeat(23), "ö"];
-  const serials = ["", "-1", "0x1", "1 2", "1'", "1\n2", "*", "1".repeat(21), "١"];
+  const serials = ["", "-1", "0x1", "1 2", "1'", "1\n2", "*", "1".repeat(26), "١"];
   for (const folder of folders) assert.throws(() => endScript({ ...ending, folder }), TypeError, folder);
-  for (const serial of serials) assert.throws(() => endScript({ ...ending, serials: [serial] }), TypeError, serial);
+  for (const serial of serials) assert.throws(() => endScript({ ...ending, spared: [serial] }), TypeError, serial);
+  for (const id of serials) assert.throws(() => endScript({ ...ending, discordId: id }), TypeError, id);
   for (const letInAgo of [NaN, Infinity]) assert.throws(() => endScript({ ...ending, letInAgo }), TypeError);
 });
 

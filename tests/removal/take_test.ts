@@ -6,11 +6,14 @@ import {
   pruneRemovals,
   removalById,
   reopenAfterSetup,
+  reopenInSameStart,
   settleRemoval,
   storeRemovalTry,
 } from "../../db/stores/removals.ts";
-import { DAY, HOUR, MINUTE } from "../../server/clock.ts";
+import { DAY, HOUR, MINUTE, SECOND } from "../../server/clock.ts";
 import { reckon, takeAccess, type Which } from "../../server/removal/take.ts";
+import { generateKeyPair, publicLine } from "../../server/ssh/private_key.ts";
+import { ORG, refused } from "../pods/support.ts";
 import { PEOPLE } from "../support/world.ts";
 import { inWard, type Ward } from "./support.ts";
 
@@ -54,21 +57,37 @@ Deno.test("a removal that is asked for again is not settled by a try that began 
     await ward.connect("member");
     const id = take(ward)!.id;
     const before = removalById(db, id)!;
-    storeRemovalTry(db, before, { error: "Something is left.", report: "1 connection." }, clock.now());
+    const tried = { error: "Something is left.", report: "1 connection.", hasEndedAll: true };
+    storeRemovalTry(db, before, tried, clock.now());
+    assert.notEqual(removalById(db, id)!.ended_at, null);
     // In the same millisecond.
     take(ward);
     const anew = removalById(db, id)!;
     assert.ok(anew.asked_at > before.asked_at);
-    assert.deepEqual([anew.tried_at, anew.error, anew.report], [null, null, "1 connection."]);
-    assert.equal(settleRemoval(db, before, "All of it.", clock.now()), false);
-    storeRemovalTry(db, before, { error: "Old.", report: "2 connections." }, clock.now());
+    assert.deepEqual([anew.tried_at, anew.error, anew.report, anew.ended_at], [null, null, "1 connection.", null]);
+    assert.equal(settleRemoval(db, before, "All of it.", null, clock.now()), false);
+    storeRemovalTry(db, before, { error: "Old.", report: "2 connections.", hasEndedAll: true }, clock.now());
     const kept = removalById(db, id)!;
     assert.deepEqual([kept.state, kept.tried_at, kept.error, kept.report], ["open", null, null, "2 connections."]);
-    assert.equal(settleRemoval(db, kept, "All of it.", clock.now()), true);
+    assert.equal(kept.ended_at, null);
+    assert.equal(settleRemoval(db, kept, "All of it.", null, clock.now()), true);
     assert.deepEqual(openRemovals(db, 1), []);
-    storeRemovalTry(db, kept, { error: "Late.", report: "Late." }, clock.now());
+    storeRemovalTry(db, kept, { error: "Late.", report: "Late.", hasEndedAll: false }, clock.now());
     assert.equal(removalById(db, id)!.report, "All of it.", "what is done stays so");
   }));
+
+/** The same certificate again and again, under other serials. */
+const copies = ({ world: { db } }: Ward, discordId: string, count: number) => {
+  const columns = "org_id, pod_id, runpod_id, discord_id, username, is_admin, key_fingerprint, ca_fingerprint, " +
+    "valid_after, valid_before, port_forwarding, address, token_id, created_at";
+  db.run(
+    `with recursive n(i) as (select 1 union all select i + 1 from n where i < ?) insert into compute_connections ` +
+      `(serial, ${columns}) select 1000000 + i, ${columns} from n, (select * from compute_connections ` +
+      "where discord_id = ? order by id limit 1)",
+    count,
+    discordId,
+  );
+};
 
 const row = (change: Partial<ConnectionRow>): ConnectionRow => ({
   discord_id: "1",
@@ -94,17 +113,114 @@ Deno.test("reckon means the certificates from before the removal, and leaves tho
     row({ serial: "1", created_at: 1_000, is_admin: 1, revoked_at: 5_000 }),
   ];
   assert.deepEqual(reckon(rows, { which: "all", asked_at: 5_000 }, 10_000), {
-    serials: ["4", "3", "2", "1"],
+    spared: ["7", "6", "5"],
     letInAt: 6_000,
   });
-  assert.deepEqual(reckon(rows.slice(3), { which: "all", asked_at: 5_000 }, 10_000).letInAt, null);
-  assert.deepEqual(reckon(rows, { which: "root", asked_at: 5_000 }, 10_000).serials, ["1"]);
+  assert.deepEqual(reckon(rows.slice(3), { which: "all", asked_at: 5_000 }, 10_000), { spared: [], letInAt: null });
+  const member = [
+    row({ serial: "9", created_at: 2_000 }),
+    row({ serial: "8", created_at: 1_000, valid_before: 3_000 }),
+  ];
+  assert.deepEqual(reckon([...rows, ...member], { which: "root", asked_at: 5_000 }, 10_000), {
+    spared: ["7", "6", "5", "2", "9", "8"],
+    letInAt: 1_000,
+  });
   // One that works and was not taken back, as when a removal of root joined one of everything.
   assert.deepEqual(reckon([row({ created_at: 4_000 })], { which: "all", asked_at: 5_000 }, 10_000), {
-    serials: [],
+    spared: ["1"],
     letInAt: 4_000,
   });
 });
+
+Deno.test("reckon means what was taken back also when it was given while the server's clock was ahead", () => {
+  const ahead = row({ created_at: 9_000, revoked_at: 5_000 });
+  for (const which of ["all", "root"] as const) {
+    assert.deepEqual(reckon([ahead], { which, asked_at: 5_000 }, 5_100), { spared: [], letInAt: null });
+  }
+});
+
+Deno.test("takeAccess takes back every certificate, however many there are", () =>
+  inWard([PEOPLE.member, PEOPLE.exOfficer], async (ward) => {
+    const { db, clock } = ward.world;
+    await ward.connect("member", "exOfficer");
+    copies(ward, PEOPLE.member, 2_500);
+    assert.equal(take(ward)!.certificates, 2_501);
+    const left = ward.certificates().filter((one) => one.revoked_at === null);
+    assert.deepEqual(left.map((one) => one.discord_id), [PEOPLE.exOfficer]);
+    assert.equal(currentRevocations(db, 1, clock.now()).length, 2_501);
+  }));
+
+Deno.test("connect gives one person 50 certificates that work for one pod, and more once they ended or were taken back", () =>
+  inWard([PEOPLE.member, PEOPLE.exOfficer], async (ward) => {
+    const { world } = ward;
+    await ward.connect("member");
+    copies(ward, PEOPLE.member, 48);
+    await ward.connect("member");
+    world.clock.advance(HOUR);
+    const body = { public_key: publicLine(generateKeyPair().publicKey, "laptop") };
+    const answer = await world.call("POST", `${ORG}/me/pods/${ward.podId}/connect`, { as: "member", body });
+    refused(
+      answer,
+      429,
+      "rate_limited",
+      /^You have 50 certificates for the pod that work, and no more are given\. Use/,
+    );
+    assert.equal(answer.headers.get("retry-after"), String(11 * HOUR / SECOND));
+    await ward.connect("exOfficer");
+    world.db.run("update compute_connections set revoked_at = 1 where serial = '1000001'");
+    await ward.connect("member");
+    await assert.rejects(ward.connect("member"), /rate_limited/);
+    world.clock.advance(11 * HOUR);
+    await ward.connect("member");
+  }));
+
+Deno.test("connect gives nobody a certificate between the removal of what they had and its first try", () =>
+  inWard([PEOPLE.member, PEOPLE.exOfficer], async (ward) => {
+    const { world } = ward;
+    await ward.connect("member", "exOfficer");
+    take(ward);
+    const body = { public_key: publicLine(generateKeyPair().publicKey, "laptop") };
+    const connect = () => world.call("POST", `${ORG}/me/pods/${ward.podId}/connect`, { as: "member", body });
+    const answer = await connect();
+    refused(answer, 409, "conflict", /^What you had on the pod is being ended, .*Try again in a few seconds/);
+    assert.equal(answer.headers.get("retry-after"), "2");
+    await ward.connect("exOfficer");
+    await world.app.jobs.access.removals.turn();
+    assert.equal(ward.rows()[0]!.state, "open");
+    assert.equal((await connect()).status, 200, "a pod that does not answer keeps nobody out for longer");
+  }));
+
+Deno.test("reopenInSameStart opens what was settled while the pod did not run, where it runs in the start from before", () =>
+  inWard([PEOPLE.member], async (ward) => {
+    const { db, clock } = ward.world;
+    await ward.connect("member");
+    const shows = (status: string, startedAt: number | null) =>
+      db.run("update compute_pods set status = ?, started_at = ?", status, startedAt);
+    const settle = (offStart: string | null) => {
+      const id = take(ward)!.id;
+      settleRemoval(db, removalById(db, id)!, "Done.", offStart, clock.now());
+      return removalById(db, id)!;
+    };
+    const reopened = () => reopenInSameStart(db, 1);
+    settle("7000");
+    shows("EXITED", 7_000);
+    assert.equal(reopened(), 0, "it does not run");
+    shows("RUNNING", 8_000);
+    assert.equal(reopened(), 0, "a later start");
+    shows("RUNNING", 7_000);
+    assert.deepEqual([reopened(), reopened()], [1, 0]);
+    const [open] = ward.rows();
+    assert.deepEqual([open!.state, open!.tried_at, open!.settled_at, open!.off_start], ["open", null, null, null]);
+    settle(null);
+    assert.equal(reopened(), 0, "it was settled on the running pod");
+    settle("");
+    assert.equal(reopened(), 1, "its start was not known");
+    settle("7000");
+    shows("RUNNING", null);
+    assert.equal(reopened(), 0);
+    db.run("update compute_pods set state = 'terminated', status = 'RUNNING', started_at = 7000");
+    assert.equal(reopened(), 0, "it is terminated");
+  }));
 
 Deno.test("reopenAfterSetup opens again what was done before another image was set up, once, while a certificate would work", () =>
   inWard([PEOPLE.member, PEOPLE.exOfficer], async (ward) => {
@@ -121,7 +237,7 @@ Deno.test("reopenAfterSetup opens again what was done before another image was s
     setUp("pushed");
     assert.equal(reopened(), 0, "it is open");
     clock.advance(MINUTE);
-    settleRemoval(db, removalById(db, id)!, "Done.", clock.now());
+    settleRemoval(db, removalById(db, id)!, "Done.", null, clock.now());
     assert.equal(reopened(), 0, "it was set up before");
     clock.advance(MINUTE);
     setUp("image");
@@ -133,14 +249,14 @@ Deno.test("reopenAfterSetup opens again what was done before another image was s
     assert.deepEqual([reopened(), reopened()], [1, 0]);
     const open = removalById(db, id)!;
     assert.deepEqual([open.state, open.tried_at, open.report, open.settled_at], ["open", null, null, null]);
-    settleRemoval(db, open, "Done.", clock.now());
+    settleRemoval(db, open, "Done.", null, clock.now());
     // A newer removal of theirs stands for the older one.
     clock.advance(MINUTE);
     const newer = take(ward)!.id;
     setUp("pushed");
     assert.notEqual(newer, id);
     assert.equal(reopened(), 0);
-    settleRemoval(db, removalById(db, newer)!, "Done.", clock.now());
+    settleRemoval(db, removalById(db, newer)!, "Done.", null, clock.now());
     clock.advance(12 * HOUR);
     setUp("pushed");
     assert.equal(reopened(), 0, "no certificate works any more");
@@ -152,7 +268,7 @@ Deno.test("pruneRemovals removes what was done long ago, and nothing that is ope
     await ward.connect("member", "exOfficer");
     const done = take(ward)!.id;
     take(ward, "all", PEOPLE.exOfficer);
-    settleRemoval(db, removalById(db, done)!, "Done.", clock.now());
+    settleRemoval(db, removalById(db, done)!, "Done.", null, clock.now());
     const before = clock.now();
     assert.equal(pruneRemovals(db, before), 0);
     assert.equal(pruneRemovals(db, before + 90 * DAY), 1);
