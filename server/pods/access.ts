@@ -1,14 +1,16 @@
 import { z } from "zod";
-import { holdersOf } from "../../db/stores/connections.ts";
+import { type Holder, holdersOf } from "../../db/stores/connections.ts";
 import { setOwnRules } from "../../db/stores/activity.ts";
 import type { Org } from "../../db/stores/organizations.ts";
 import { allowedUsers, mayUse, setAllowedUsers, setPublic } from "../../db/stores/pod_access.ts";
 import type { LivePod } from "../../db/stores/pods.ts";
 import { ownAutoStopSchema, ownMaxRunSchema } from "../auto_stop/rules.ts";
 import { actorOf } from "../audit/write.ts";
+import { SECOND } from "../clock.ts";
 import { AppError } from "../errors.ts";
 import { type Asker, callerId } from "../identity/callers.ts";
 import { standingOf } from "../identity/standing.ts";
+import { judge, type JudgeDeps } from "../removal/judge.ts";
 import { takeAccess, type Taken } from "../removal/take.ts";
 import { tellTaken } from "../removal/tell.ts";
 import { PUBLIC_WARNING } from "./create.ts";
@@ -18,6 +20,8 @@ import { findPod } from "./list.ts";
 import { type PodView, podViewer, type ViewDeps } from "./view.ts";
 
 const NOTHING = "Send is_public or allowed_users";
+/** How long Discord is asked whether people are still officers. */
+const ASK_MS = 3 * SECOND;
 
 /** `add_users` and `remove_users` change the list as it is at that moment, so that two officers do not undo each other. */
 export const accessSchema = z.strictObject({
@@ -55,18 +59,21 @@ function listAfter(before: readonly string[], change: z.output<typeof accessSche
 
 /**
  * Changes who may use a pod, and the pod's own rules for stops by themselves. From whoever may not use it any more
- * everything is taken that they have there: `taken` is to be carried out.
+ * everything is taken that they have there: `taken` is to be carried out. Of whoever had root Discord is asked first
+ * whether they are an officer; where it does not say, `warnings` do.
  */
-export function changeAccess(
-  deps: PodDeps & ViewDeps,
+export async function changeAccess(
+  deps: PodDeps & ViewDeps & JudgeDeps,
   org: Org,
   asker: Asker,
   runpodId: string,
   change: z.output<typeof accessSchema>,
-): { pod: PodView; warnings: string[]; taken: Taken[] } {
+): Promise<{ pod: PodView; warnings: string[]; taken: Taken[] }> {
   const { db, clock } = deps;
-  return db.tx(() => {
+  const { officers, ...done } = db.tx(() => {
     const before = findPod(deps, org, runpodId);
+    const holders = holdersOf(db, org.id, clock.now()).filter((holder) => holder.pod_id === before.id);
+    const couldUse = holders.filter((holder) => mayUse(db, before, holder.discord_id));
     const listed = allowedUsers(db, before.id);
     const had = { is_public: before.is_public === 1, allowed: listed.length };
     const list = listAfter(listed, change);
@@ -93,27 +100,56 @@ export function changeAccess(
       },
     });
     const warnings = change.is_public && org.memberRoleIds.length === 0 ? [PUBLIC_WARNING] : [];
-    const taken = takeFromOthers(deps, org, asker, pod);
-    return { pod: podViewer(deps, org, clock.now())(pod, false), warnings, taken };
+    const others = holders.filter((holder) => !mayUse(db, pod, holder.discord_id));
+    const members = others.filter((holder) => !maybeOfficer(deps, org, holder));
+    // Officers are on no list: who was not on it before is as they were.
+    const officers = others.filter((holder) => couldUse.includes(holder) && !members.includes(holder));
+    const taken = takeFromMembers(deps, org, asker, pod, members);
+    return { pod: podViewer(deps, org, clock.now())(pod, false), warnings, taken, officers };
   });
+  const asked = await Promise.all(officers.map((holder) => takeUnlessOfficer(deps, org, asker, holder)));
+  return {
+    pod: done.pod,
+    warnings: [...done.warnings, ...asked.flatMap((one) => one.warnings)],
+    taken: [...done.taken, ...asked.flatMap((one) => one.taken)],
+  };
 }
 
-/**
- * Takes everything on the pod from those who may not use it now. Officers keep what they have; whether somebody with a root
- * certificate is one is for the access check to ask Discord.
- */
-function takeFromOthers(deps: PodDeps, org: Org, asker: Asker, pod: LivePod): Taken[] {
+/** They had root, or were an officer a moment ago; whether they are one now is Discord's to say. */
+function maybeOfficer({ directory }: PodDeps, org: Org, { discord_id: discordId, root }: Holder): boolean {
+  const known = directory.cachedMember(org.guildId, discordId);
+  return root === 1 || known !== null && standingOf(org, new Set(), discordId, known).isOfficer;
+}
+
+async function takeUnlessOfficer(
+  deps: PodDeps & JudgeDeps,
+  org: Org,
+  asker: Asker,
+  holder: Holder,
+): Promise<{ taken: Taken[]; warnings: string[] }> {
+  const { discord_id: discordId } = holder;
+  deps.directory.forget(org.guildId, discordId);
+  const membership = await deps.directory.member(org.guildId, discordId, { timeoutMs: ASK_MS });
+  if (membership.kind !== "unknown") {
+    return { taken: judge(deps, org, asker, { discordId, holdings: [holder], membership }), warnings: [] };
+  }
+  const warning =
+    `Discord does not say whether ${discordId} is still an officer, so what they have on the pod stays for ` +
+    "now: the access check looks again within three minutes.";
+  return { taken: [], warnings: [warning] };
+}
+
+/** Takes everything on the pod from members who may not use it now. */
+function takeFromMembers(
+  deps: PodDeps,
+  org: Org,
+  asker: Asker,
+  pod: LivePod,
+  members: readonly Holder[],
+): Taken[] {
   const { db, clock } = deps;
   const now = clock.now();
-  const isOfficerNow = (discordId: string) => {
-    const known = deps.directory.cachedMember(org.guildId, discordId);
-    return known !== null && standingOf(org, new Set(), discordId, known).isOfficer;
-  };
-  return holdersOf(db, org.id, now).flatMap((holder) => {
-    const { discord_id: discordId } = holder;
-    if (holder.pod_id !== pod.id || holder.root === 1 || mayUse(db, pod, discordId) || isOfficerNow(discordId)) {
-      return [];
-    }
+  return members.flatMap(({ discord_id: discordId }) => {
     const reason = "An officer took their access to the pod away";
     const taken = takeAccess(db, { pod, discordId, which: "all", reason, by: callerId(asker.caller) }, now);
     if (taken === null) return [];

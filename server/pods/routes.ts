@@ -37,6 +37,7 @@ export function podRoutes(
     readonly refresher: Refresher;
     readonly actions: Actions;
     readonly removals: Removals;
+    readonly superadmins: ReadonlySet<string>;
     readonly guards: Guards;
   },
 ) {
@@ -54,7 +55,7 @@ export function podRoutes(
     .get("/pods/:id", officer, async (c) => c.json({ pod: await readPod(deps, orgOf(c), c.req.param("id")) }))
     .put("/pods/:id", officer, json(accessSchema), async (c) => {
       const change = c.req.valid("json");
-      const { taken, warnings, pod } = changeAccess(deps, orgOf(c), askerOf(c), c.req.param("id"), change);
+      const { taken, warnings, pod } = await changeAccess(deps, orgOf(c), askerOf(c), c.req.param("id"), change);
       const removals = await carryOutAll(deps.removals, taken);
       return c.json({ pod, warnings: [...warnings, ...removals.map(removalSentence)], removals });
     })

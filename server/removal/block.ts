@@ -3,9 +3,10 @@ import { blocksOf, deleteBlock, insertBlock } from "../../db/stores/blocks.ts";
 import type { Org } from "../../db/stores/organizations.ts";
 import { type LivePod, livePods, podById } from "../../db/stores/pods.ts";
 import { actorOf } from "../audit/write.ts";
-import { isoTime } from "../clock.ts";
+import { isoTime, SECOND } from "../clock.ts";
 import { AppError } from "../errors.ts";
 import { type Asker, callerId } from "../identity/callers.ts";
+import { standingOf } from "../identity/standing.ts";
 import type { PodDeps } from "../pods/deps.ts";
 import { findPod } from "../pods/list.ts";
 import { takeAccess, type Taken } from "./take.ts";
@@ -40,6 +41,29 @@ export function listBlocked(deps: Pick<PodDeps, "db">, org: Org) {
       reason: row.reason,
     }];
   });
+}
+
+const ASK_MS = 3 * SECOND;
+
+/**
+ * Asks Discord whether somebody who is to be blocked is an officer: a block does not hold for officers. Throws `conflict`
+ * where they are one; resolves with a warning where Discord does not say.
+ */
+export async function refuseOfficer(
+  deps: PodDeps & { readonly superadmins: ReadonlySet<string> },
+  org: Org,
+  discordId: string,
+): Promise<string[]> {
+  if (deps.superadmins.has(discordId)) {
+    throw new AppError("conflict", "They are a superadmin of this server: take them out of its settings first");
+  }
+  // Their role may have been taken a moment ago.
+  deps.directory.forget(org.guildId, discordId);
+  const membership = await deps.directory.member(org.guildId, discordId, { timeoutMs: ASK_MS });
+  const standing = standingOf(org, deps.superadmins, discordId, membership);
+  if (standing.isOfficer) throw new AppError("conflict", "They are an officer: take the role in Discord first");
+  if (standing.unknown === null) return [];
+  return ["Discord does not say whether they are an officer: should they be one, the block does not keep them out."];
 }
 
 /** Keeps somebody off a pod, or off all of the org's, whatever list they are on, and takes what they have there. */

@@ -8,7 +8,16 @@ import { type Env, orgOf } from "../http/env.ts";
 import type { Guards } from "../http/guards.ts";
 import type { PodDeps } from "../pods/deps.ts";
 import { findPod } from "../pods/list.ts";
-import { block, blockSchema, disconnect, disconnectSchema, discordIdSchema, listBlocked, unblock } from "./block.ts";
+import {
+  block,
+  blockSchema,
+  disconnect,
+  disconnectSchema,
+  discordIdSchema,
+  listBlocked,
+  refuseOfficer,
+  unblock,
+} from "./block.ts";
 import type { Removals } from "./carry_out.ts";
 import { carryOutAll, removalView } from "./view.ts";
 
@@ -19,22 +28,37 @@ const listSchema = z.strictObject({
 const whereSchema = z.strictObject({ pod_id: z.string().optional() });
 
 /** Taking access away, under `/api/compute/<org>`, for officers. */
-export function removalRoutes(deps: PodDeps & { readonly removals: Removals; readonly guards: Guards }) {
+export function removalRoutes(
+  deps: PodDeps & {
+    readonly removals: Removals;
+    readonly superadmins: ReadonlySet<string>;
+    readonly guards: Guards;
+  },
+) {
   const { officer } = deps.guards;
   return new Hono<Env>()
     .post("/pods/:id/members/:discordId/disconnect", officer, json(disconnectSchema), async (c) => {
       const discordId = parseOrRefuse(discordIdSchema, c.req.param("discordId"));
       const pod = findPod(deps, orgOf(c), c.req.param("id"));
       const { block } = c.req.valid("json");
+      const warnings = block ? await refuseOfficer(deps, orgOf(c), discordId) : [];
       const taken = disconnect(deps, orgOf(c), askerOf(c), { podId: pod.runpod_id, discordId, block });
       const [removal] = await carryOutAll(deps.removals, taken);
-      return c.json({ pod_id: pod.runpod_id, discord_id: discordId, blocked: block, removal: removal ?? null });
+      return c.json({
+        pod_id: pod.runpod_id,
+        discord_id: discordId,
+        blocked: block,
+        removal: removal ?? null,
+        warnings,
+      });
     })
     .get("/blocked", officer, (c) => c.json({ blocked: listBlocked(deps, orgOf(c)) }))
     .post("/blocked", officer, json(blockSchema), async (c) => {
-      const taken = block(deps, orgOf(c), askerOf(c), c.req.valid("json"));
+      const request = c.req.valid("json");
+      const warnings = await refuseOfficer(deps, orgOf(c), request.discord_id);
+      const taken = block(deps, orgOf(c), askerOf(c), request);
       const removals = await carryOutAll(deps.removals, taken);
-      return c.json({ discord_id: c.req.valid("json").discord_id, removals }, 201);
+      return c.json({ discord_id: request.discord_id, removals, warnings }, 201);
     })
     .delete("/blocked/:discordId", officer, query(whereSchema), (c) => {
       const discordId = parseOrRefuse(discordIdSchema, c.req.param("discordId"));

@@ -29,8 +29,11 @@ export function createAccessTurns(
     if (org !== undefined) await work(org);
   };
   const removals = createOrgTurns("removal", orgIds, forOrg((org) => deps.removals.turn(org)), log);
+  /** By org: where a check that ended early is gone on with. */
+  const endedAt = new Map<number, string | null>();
   const check = async (org: Org) => {
-    const taken = await checkAccess(deps, org);
+    const { taken, ...checked } = await checkAccess(deps, org, endedAt.get(org.id) ?? null);
+    endedAt.set(org.id, checked.endedAt);
     await Promise.all(taken.map(({ id }) => deps.removals.carryOut(id)));
   };
   return {

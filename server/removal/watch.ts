@@ -1,63 +1,52 @@
 import { holdersOf } from "../../db/stores/connections.ts";
-import { type Org, orgById } from "../../db/stores/organizations.ts";
-import { mayUse } from "../../db/stores/pod_access.ts";
-import { type LivePod, podById } from "../../db/stores/pods.ts";
+import type { Org } from "../../db/stores/organizations.ts";
 import { SECOND } from "../clock.ts";
 import type { Asker } from "../identity/callers.ts";
-import { standingOf } from "../identity/standing.ts";
 import type { PodDeps } from "../pods/deps.ts";
-import { lostAccess } from "./decide.ts";
-import { takeAccess, type Taken } from "./take.ts";
-import { tellTaken } from "./tell.ts";
+import { judge } from "./judge.ts";
+import type { Taken } from "./take.ts";
 
 const MEMBER_MS = 3 * SECOND;
 /** Discord is away, and not only silent about one person. */
 const MOST_UNKNOWN = 3;
 const CHECK: Asker = { caller: { kind: "system", rule: "access" }, address: null, action: "compute.access" };
 
+export interface Checked {
+  /** What was taken; nothing on the pods has ended yet. */
+  readonly taken: Taken[];
+  /** Whom Discord was asked about last, when it ended early; the next check goes on after them. Null: it was a whole one. */
+  readonly endedAt: string | null;
+}
+
 /**
  * Looks at everybody who may be on a pod of the org and takes the access of those away who lost it: they left the server,
- * lost a role, or were taken off a list. Ends early when Discord does not answer three times. `superadmins` as configured. Resolves
- * with what was taken; nothing on the pods has ended yet then.
+ * lost a role, or were taken off a list. Ends early when Discord does not answer three times in a row. `after` is
+ * where the check before ended, so that a few people Discord says nothing about keep nobody else from being looked at.
+ * `superadmins` as configured.
  */
 export async function checkAccess(
   deps: PodDeps & { readonly superadmins: ReadonlySet<string> },
   org: Org,
-): Promise<Taken[]> {
-  const { db, clock } = deps;
+  after: string | null,
+): Promise<Checked> {
   const taken: Taken[] = [];
-  const people = Map.groupBy(holdersOf(db, org.id, clock.now()), (holder) => holder.discord_id);
+  const people = Map.groupBy(holdersOf(deps.db, org.id, deps.clock.now()), (holder) => holder.discord_id);
   let unknown = 0;
-  for (const [discordId, holders] of people) {
+  for (const discordId of inTurn([...people.keys()], after)) {
     const membership = await deps.directory.member(org.guildId, discordId, { timeoutMs: MEMBER_MS });
     if (membership.kind === "unknown") {
-      if (++unknown === MOST_UNKNOWN) break;
+      if (++unknown === MOST_UNKNOWN) return { taken, endedAt: discordId };
       continue;
     }
-    db.tx(() => {
-      const current = orgById(db, org.id);
-      // Judged by the roles of a moment ago.
-      if (current === undefined || rolesOf(current) !== rolesOf(org)) return;
-      const standing = standingOf(current, deps.superadmins, discordId, membership);
-      for (const holder of holders) {
-        const pod = podById(db, holder.pod_id);
-        if (pod?.state !== "live") continue;
-        const verdict = lostAccess({ standing, hasRoot: holder.root === 1, mayUse: mayUse(db, pod, discordId) });
-        if (verdict === null) continue;
-        const now = clock.now();
-        const one = takeAccess(db, {
-          pod: pod as LivePod,
-          discordId,
-          ...verdict,
-          by: null,
-        }, now);
-        if (one === null) continue;
-        tellTaken(deps, current, CHECK, { pod: pod as LivePod, taken: one, reason: verdict.reason }, now);
-        taken.push(one);
-      }
-    });
+    unknown = 0;
+    taken.push(...judge(deps, org, CHECK, { discordId, holdings: people.get(discordId)!, membership }));
   }
-  return taken;
+  return { taken, endedAt: null };
 }
 
-const rolesOf = (org: Org): string => JSON.stringify([org.guildId, org.officerRoleIds, org.memberRoleIds]);
+/** Everybody once, in the order of their ids, beginning behind `after`. */
+function inTurn(ids: string[], after: string | null): string[] {
+  ids.sort();
+  const first = after === null ? 0 : ids.findIndex((id) => id > after);
+  return first <= 0 ? ids : [...ids.slice(first), ...ids.slice(0, first)];
+}

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { PUBLIC_WARNING } from "../../server/pods/create.ts";
 import { generateKeyPair, publicLine } from "../../server/ssh/private_key.ts";
-import { createRunningPod, OFFICER_ROLE, PEOPLE, type Person } from "../support/world.ts";
+import { createRunningPod, GUILD, OFFICER_ROLE, PEOPLE, type Person } from "../support/world.ts";
 import { act, attention, type ClockedWorld, inWorld, ORG, refused } from "./support.ts";
 
 const KEY = publicLine(generateKeyPair().publicKey, "laptop");
@@ -109,6 +109,43 @@ Deno.test("taking access away takes each person's certificates back, once, and s
       [PEOPLE.exOfficer, "open", id],
       [PEOPLE.member, "open", id],
     ]);
+  });
+});
+
+Deno.test("an officer no more who is taken off a list loses what they have at once; who is one keeps it", async () => {
+  await inWorld({}, async (world) => {
+    const { discord } = world;
+    const people = [PEOPLE.exOfficer, PEOPLE.officer];
+    const id = await createRunningPod(world, { is_public: false, allowed_users: people });
+    discord.world.setRoles(GUILD, PEOPLE.exOfficer, [OFFICER_ROLE]);
+    await connected(world, id, "exOfficer", "officer");
+    // Within the minute that Discord's word is kept.
+    discord.world.setRoles(GUILD, PEOPLE.exOfficer, []);
+    const { removals } = (await put(world, id, { remove_users: people })).json;
+    assert.deepEqual(
+      removals.map((one: Record<string, unknown>) => [one.discord_id, one.certificates, one.todo !== null]),
+      [[PEOPLE.exOfficer, 1, true]],
+    );
+    const rows = world.db.all<{ asked_by: string; which: string }>("select * from access_removals");
+    assert.deepEqual(rows.map((row) => [row.asked_by, row.which]), [[PEOPLE.officer, "all"]]);
+  });
+});
+
+Deno.test("an access change says of whom Discord does not tell whether they are an officer, and lets them be", async () => {
+  await inWorld({}, async (world) => {
+    const id = await createRunningPod(world, { is_public: false, allowed_users: [PEOPLE.officer] });
+    await connected(world, id, "officer");
+    world.discord.faults.set({ fault: "D20", variant: "503" });
+    const change = (body: unknown) => world.call("PUT", `${ORG}/pods/${id}`, { as: "operator", body });
+    const answer = await change({ remove_users: [PEOPLE.officer] });
+    assert.equal(answer.status, 200, answer.text);
+    assert.deepEqual([answer.json.removals, answer.json.pod.allowed_users], [[], []]);
+    assert.match(
+      answer.json.warnings.join(),
+      new RegExp(`^Discord does not say whether ${PEOPLE.officer} is still an officer, .*within three minutes\\.$`),
+    );
+    // Somebody who was on no list is not asked about at each change.
+    assert.deepEqual((await change({ add_users: [PEOPLE.member] })).json.warnings, []);
   });
 });
 

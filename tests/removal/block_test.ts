@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { RECREATE } from "../../server/removal/tell.ts";
 import { act, ORG, refused } from "../pods/support.ts";
-import { createRunningPod, PEOPLE, type Person } from "../support/world.ts";
+import { createRunningPod, GUILD, PEOPLE, type Person } from "../support/world.ts";
 import { inWard, type Ward, wardOf } from "./support.ts";
 
 const send = ({ world }: Ward, method: string, path: string, body?: unknown, as: Person | "operator" = "officer") =>
@@ -22,7 +22,7 @@ Deno.test("disconnect takes a member's certificates, tells it in audit and event
     const answer = await disconnect(ward, PEOPLE.member);
     assert.equal(answer.status, 200, answer.text);
     const { removal, ...rest } = answer.json;
-    assert.deepEqual(rest, { pod_id: ward.podId, discord_id: PEOPLE.member, blocked: false });
+    assert.deepEqual(rest, { pod_id: ward.podId, discord_id: PEOPLE.member, blocked: false, warnings: [] });
     assert.deepEqual([removal.state, removal.certificates, removal.todo], ["open", 1, null]);
     assert.match(removal.left, /^The pod has not the revocation list: /);
     assert.deepEqual(ward.audit(), [
@@ -107,6 +107,43 @@ Deno.test("an officer who is disconnected loses root as well, and what is to be 
     assert.deepEqual([removal.certificates, removal.todo], [1, RECREATE]);
     assert.equal(ward.events()[0]!.todo, RECREATE);
     assert.equal(ward.rows()[0]!.had_root, 1);
+  }));
+
+Deno.test("a block of an officer or a superadmin is refused, by what Discord says now, and ends nothing", () =>
+  inWard([], async (ward) => {
+    const { discord } = ward.world;
+    await ward.connect("officer");
+    const sentence = "They are an officer: take the role in Discord first";
+    refused(
+      await send(ward, "POST", "/blocked", { discord_id: PEOPLE.officer }, "superadmin"),
+      409,
+      "conflict",
+      sentence,
+    );
+    refused(await disconnect(ward, PEOPLE.officer, { block: true }), 409, "conflict", sentence);
+    refused(
+      await send(ward, "POST", "/blocked", { discord_id: PEOPLE.superadmin }),
+      409,
+      "conflict",
+      /^They are a superadmin/,
+    );
+    assert.deepEqual([ward.rows(), await blocked(ward)], [[], []]);
+    // What Discord said a moment ago is kept, and is not what counts.
+    discord.world.setRoles(GUILD, PEOPLE.officer, []);
+    const answer = await send(ward, "POST", "/blocked", { discord_id: PEOPLE.officer }, "superadmin");
+    assert.deepEqual([answer.status, answer.json.removals.length, answer.json.warnings], [201, 1, []]);
+  }));
+
+Deno.test("a block holds while Discord does not say whether somebody is an officer, and the answer says so", () =>
+  inWard([PEOPLE.member], async (ward) => {
+    await ward.connect("member");
+    await ward.world.token("officer", "officer");
+    ward.world.discord.faults.set({ fault: "D20", variant: "503" });
+    const answer = await send(ward, "POST", "/blocked", { discord_id: PEOPLE.member }, "operator");
+    assert.deepEqual([answer.status, answer.json.removals.length], [201, 1], answer.text);
+    assert.match(answer.json.warnings.join(), /^Discord does not say whether they are an officer: should they be one/);
+    ward.world.discord.faults.clear();
+    await assert.rejects(ward.connect("member"), /pod_not_accessible/);
   }));
 
 Deno.test("blocks and disconnects that break a rule are refused, and change and tell nothing", () =>

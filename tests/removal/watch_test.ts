@@ -171,3 +171,46 @@ Deno.test("one person Discord says nothing about keeps nobody else's access from
     world.db.run("update compute_connections set discord_id = ? where discord_id = ?", PEOPLE.removed, PEOPLE.member);
     assert.deepEqual(await checkedLater(ward), [line("removed", "all", LEFT)]);
   }));
+
+/** Discord says nothing about some people. */
+const silentAbout =
+  (people: ReadonlySet<string>, asked: string[]) => (inner: typeof fetch): typeof fetch => async (input, init) => {
+    const id = new URL(input instanceof Request ? input.url : String(input)).pathname.split("/members/")[1] ?? "";
+    if (id !== "") asked.push(id);
+    return people.has(id)
+      ? new Response("not JSON", { headers: { "content-type": "application/json" } })
+      : await inner(input, init);
+  };
+
+Deno.test("people Discord says nothing about, however many, keep nobody's access from being checked", () => {
+  const silent = new Set(["10001", "10002", "10003", "10004", "10005"].map((id) => `1000000000000${id}`));
+  const asked: string[] = [];
+  return inWorld({ fetch: silentAbout(silent, asked) }, async (world) => {
+    const ward = wardOf(world, await createRunningPod(world));
+    await ward.connect("member");
+    let serial = 0;
+    for (const id of silent) {
+      world.db.run(
+        "insert into compute_connections (org_id, pod_id, runpod_id, discord_id, username, is_admin, serial, " +
+          "key_fingerprint, ca_fingerprint, valid_after, valid_before, port_forwarding, created_at) select org_id, pod_id, " +
+          "runpod_id, ?, 'x', 0, ?, 'f', 'c', 0, valid_before, 0, created_at from compute_connections limit 1",
+        id,
+        String(++serial),
+      );
+    }
+    world.discord.world.removeMember(GUILD, PEOPLE.member);
+    const order = async () => {
+      asked.length = 0;
+      const rows = await checkedLater(ward);
+      return [[...new Set(asked)].map((id) => id.slice(-1)), rows.length];
+    };
+    const member = PEOPLE.member.slice(-1);
+    assert.deepEqual(await order(), [["1", "2", "3"], 0], "three in a row: Discord may be away");
+    assert.deepEqual(
+      await order(),
+      [["4", "5", member, "1", "2", "3"], 1],
+      "it goes on, and a word between begins anew",
+    );
+    assert.deepEqual(await order(), [["4", "5", "1"], 1]);
+  });
+});
