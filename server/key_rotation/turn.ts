@@ -10,6 +10,7 @@ import { createOrgTurns, type OrgTurns } from "../org_turns.ts";
 import type { Actions } from "../pods/act.ts";
 import type { PodDeps } from "../pods/deps.ts";
 import type { Refresher } from "../pods/refresh.ts";
+import { isOver, type Wait } from "../wait.ts";
 import { changeEnv } from "./change_env.ts";
 import type { OrgPublicKeys } from "./env_keys.ts";
 import { publicKeysOf } from "./facts.ts";
@@ -64,11 +65,12 @@ export function wantsEnvChange(
  */
 export function createKeyTurns(deps: KeyTurnDeps, timings: KeyTimings): OrgTurns {
   const { db, clock, log } = deps;
-  const failed = new Map<string, { readonly until: number; readonly waitMs: number }>();
-  const isDue = (key: string) => clock.now() >= (failed.get(key)?.until ?? 0);
+  const failed = new Map<string, Wait & { readonly waitMs: number }>();
+  const isDue = (key: string) => isOver(failed.get(key), clock.now());
   const noteFailure = (key: string) => {
     const waitMs = Math.min((failed.get(key)?.waitMs ?? timings.firstWaitMs / 2) * 2, LONGEST_WAIT_MS);
-    failed.set(key, { until: clock.now() + waitMs, waitMs });
+    const from = clock.now();
+    failed.set(key, { from, until: from + waitMs, waitMs });
   };
 
   const attempt = async (key: string, what: string, pod: LivePod, work: () => Promise<string | null>) => {

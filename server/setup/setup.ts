@@ -12,6 +12,7 @@ import { targetOf } from "../pods/reach.ts";
 import { type PodImageFile, podImageFiles } from "../pod_image/files.ts";
 import type { PodTarget } from "../ssh/pool.ts";
 import { createTurns } from "../turns.ts";
+import { isOver, type Wait } from "../wait.ts";
 import { within } from "../within.ts";
 import { deliverTrust, type Failure } from "./deliver.ts";
 import { DROP_IN, LOOK, parseLook, type PodFacts } from "./look.ts";
@@ -65,8 +66,12 @@ export function createPodSetup(deps: PodDeps, options: SetupOptions = {}): PodSe
   const { db, clock, log, ssh } = deps;
   const running = new Map<string, Promise<void>>();
   /** By pod and start: a new start is set up at once. */
-  const postponed = new Map<string, number>();
+  const postponed = new Map<string, Wait>();
   const startOf = (pod: LivePod) => `${pod.id}/${pod.start_key}`;
+  const postpone = (pod: LivePod, ms: number) => {
+    const from = clock.now();
+    postponed.set(startOf(pod), { from, until: from + ms });
+  };
   const deliveries = createTurns();
   let closed = false;
 
@@ -124,7 +129,7 @@ export function createPodSetup(deps: PodDeps, options: SetupOptions = {}): PodSe
     if (facts === null) throw new AppError("pod_command_failed", "The command on the pod failed");
     const refuse = (reason: string) => {
       storeSetup(db, pod.id, { start: target.startKey, state: "refused", reason }, clock.now());
-      postponed.set(startOf(pod), clock.now() + AGAIN_MS);
+      postpone(pod, AGAIN_MS);
       log.warn("A pod could not be set up", { pod: pod.id, reason });
     };
     if (typeof facts === "string") return refuse(facts);
@@ -140,7 +145,7 @@ export function createPodSetup(deps: PodDeps, options: SetupOptions = {}): PodSe
     const state = plan.kind === "image" ? "image" : "pushed";
     storeSetup(db, pod.id, { start: target.startKey, state, reason: null }, clock.now());
     postponed.delete(startOf(pod));
-    if (await deliverNow(pod, target, trust) !== null) return void postponed.set(startOf(pod), clock.now() + MINUTE);
+    if (await deliverNow(pod, target, trust) !== null) return postpone(pod, MINUTE);
     log.info("A pod is set up", { pod: pod.id, state });
   };
 
@@ -182,7 +187,7 @@ export function createPodSetup(deps: PodDeps, options: SetupOptions = {}): PodSe
     const before = running.get(key);
     if (before !== undefined) return before;
     const work = deliveries.take(pod.id, () => setUp(pod)).catch((error) => {
-      postponed.set(startOf(pod), clock.now() + BROKEN_AGAIN_MS);
+      postpone(pod, BROKEN_AGAIN_MS);
       if (!(error instanceof AppError)) {
         log.error("A pod could not be set up", { pod: pod.id, error: describeError(error) });
       }
@@ -193,7 +198,7 @@ export function createPodSetup(deps: PodDeps, options: SetupOptions = {}): PodSe
 
   const isDue = (pod: LivePod): boolean =>
     !closed && pod.status === "RUNNING" && pod.host !== null && pod.start_key !== null &&
-    clock.now() >= (postponed.get(startOf(pod)) ?? 0) &&
+    isOver(postponed.get(startOf(pod)), clock.now()) &&
     (pod.setup_start !== pod.start_key || pod.setup_state === "refused" || pod.trust_digest === null);
 
   return {

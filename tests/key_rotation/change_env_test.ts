@@ -215,6 +215,19 @@ Deno.test("a change that RunPod refuses is said, tried again later and later, an
   });
 });
 
+Deno.test("a change that failed while the server's clock was ahead is tried again once the clock is right", async () => {
+  await inWorld({}, async (world) => {
+    await stoppedPod(world, { name: "one" });
+    await rotated(world, "backend");
+    world.runpod.faults.on({ fault: "F33", variant: "message", status: 400, on: "PATCH /pods/{id}" });
+    await turn(world, LONG);
+    await turn(world, 1);
+    assert.equal(patches(world).length, 1, "it waits");
+    await turn(world, -LONG);
+    assert.equal(patches(world).length, 2);
+  });
+});
+
 Deno.test("a rotation waits while RunPod is away, and goes on when it is back", async () => {
   await inWorld({ runpodLimits: { attempts: 1 } }, async (world) => {
     const id = await stoppedPod(world, { name: "one" });
