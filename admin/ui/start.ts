@@ -14,7 +14,7 @@ import { SCREENS } from "./screens/list.ts";
 import { orgsScreen } from "./screens/orgs.ts";
 import { podsScreen } from "./screens/pods.ts";
 import { createSignIn } from "./screens/sign_in.ts";
-import { openOnTerminal } from "./terminal/run.tsx";
+import { openOnTerminal } from "./terminal/run.ts";
 import { localTime } from "./text/units.ts";
 
 /** A way in: the session, and what the admin needs to change it. */

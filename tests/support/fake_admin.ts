@@ -3,7 +3,7 @@ import type { Connection } from "../../admin/client/connection.ts";
 import { Problem } from "../../admin/ui/client/problem.ts";
 import type { Admin } from "../../admin/ui/core/admin.ts";
 import type { AnyScreen } from "../../admin/ui/core/screen.ts";
-import type { Ended } from "../../admin/ui/terminal/run.tsx";
+import type { Ended } from "../../admin/ui/terminal/run.ts";
 import { ESCAPE_MS } from "../../admin/ui/keys/source.ts";
 import { textOf } from "../../admin/ui/text/line.ts";
 import { bytesOfKey, createFakeTerminal, type FakeTerminal } from "./fake_terminal.ts";
@@ -53,7 +53,8 @@ const DEADLINE_MS = 8_000;
 // Before anything with JSX is loaded, as the program does it; and once, because what restores the cursor at an exit of the
 // process listens for signals from then on, which a test would be blamed for.
 Deno.env.set("NODE_ENV", "production");
-const { openOnTerminal } = await import("../../admin/ui/terminal/run.tsx");
+const { openOnTerminal } = await import("../../admin/ui/terminal/run.ts");
+await import("../../admin/ui/terminal/ink_screen.tsx");
 const { render, Text } = await import("ink");
 const { createElement } = await import("react");
 {

@@ -7,7 +7,7 @@ import { ESCAPE_MS, PASTE_MS } from "../../../admin/ui/keys/source.ts";
 import { layoutOf } from "../../../admin/ui/frame/layout.ts";
 import type { FormState } from "../../../admin/ui/widgets/form/fields.ts";
 import { lineWidth, textOf } from "../../../admin/ui/text/line.ts";
-import type { Ended } from "../../../admin/ui/terminal/run.tsx";
+import type { Ended } from "../../../admin/ui/terminal/run.ts";
 import { createRandom, type Random } from "../../schedule/term/random.ts";
 import { type FakeAdmin, startFakeAdmin } from "../../support/fake_admin.ts";
 import { chooseStep, type Sight, type Step } from "./choose.ts";

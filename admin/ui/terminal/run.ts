@@ -1,10 +1,9 @@
 import process from "node:process";
-import { render, type RenderOptions } from "ink";
+import type { RenderOptions } from "ink";
 import { isStrayBodyError } from "../../client/node_fetch.ts";
 import { type Admin, type AdminOptions, createAdmin } from "../core/admin.ts";
 import { createKeySource, type RawInput } from "../keys/source.ts";
-import { createInkStdout } from "./ink_stdout.ts";
-import { Paint, type Suspend } from "./paint.tsx";
+import { openScreen } from "./screen.ts";
 
 /** What the admin gets of the terminal and not of its caller. */
 type OfTerminal = "columns" | "rows" | "suspend" | "stop" | "redraw" | "quit" | "onCrash";
@@ -23,8 +22,6 @@ export interface Ended {
 
 const SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 const PASTE_ON = "\x1b[?2004h";
-/** To the top left, and everything from there on erased. */
-const EMPTY_SCREEN = "\x1b[H\x1b[J";
 const PASTE_OFF = "\x1b[?2004l";
 
 /**
@@ -63,7 +60,11 @@ export function openOnTerminal(
     ...size(),
     suspend,
     stop: () => void (isSuspended || suspend(untilContinued).catch(crash)),
-    redraw: () => void (isSuspended || suspend(() => Promise.resolve()).catch(crash)),
+    redraw() {
+      if (isSuspended) return;
+      if (screen.isPlain) redraw();
+      else suspend(() => Promise.resolve()).catch(crash);
+    },
     quit: () => end(0),
     onCrash: crash,
   });
@@ -99,7 +100,7 @@ export function openOnTerminal(
   stdout.on("error", onLost);
   globalThis.addEventListener("unhandledrejection", onRejection);
   globalThis.addEventListener("error", onError);
-  const screen = openScreen(admin, stdout, size());
+  const screen = openScreen(admin, stdout, crash);
   keys.open();
   stdout.write(PASTE_ON);
 
@@ -122,38 +123,6 @@ export function openOnTerminal(
       await close();
       return how;
     }),
-  };
-}
-
-/** Ink's part: the alternate screen, and only what changed is sent. */
-function openScreen(admin: Admin, output: Streams["stdout"], size: { columns: number; rows: number }) {
-  const ready = Promise.withResolvers<Suspend>();
-  const paint = <Paint admin={admin} onReady={ready.resolve} />;
-  const stdout = createInkStdout(output, size);
-  const instance = render(paint, {
-    stdout: stdout.stream,
-    alternateScreen: true,
-    incrementalRendering: true,
-    interactive: true,
-    exitOnCtrlC: false,
-    patchConsole: true,
-  });
-  return {
-    suspend: async (work: () => Promise<void>) => await (await ready.promise)(work),
-    resize(columns: number, rows: number) {
-      // Ink forgets what it drew, the screen is emptied, and the frame of the new size is there before Ink looks.
-      stdout.muted(() => {
-        instance.clear();
-        instance.rerender(paint);
-        instance.clear();
-      });
-      output.write(EMPTY_SCREEN);
-      stdout.resize(columns, rows);
-    },
-    async close() {
-      instance.unmount();
-      await instance.waitUntilExit();
-    },
   };
 }
 
