@@ -56,8 +56,10 @@ export async function readSecret(
 ): Promise<string> {
   let text: string | null;
   if (shell.stdio.isTerminal) {
+    // What is typed as soon as the question stands there must not be drawn either.
+    const typed = shell.stdio.readLine(true);
     await shell.stdio.err(`${what} (it is not shown): `);
-    text = await shell.stdio.readLine(true);
+    text = await typed;
     await shell.stdio.err("\n");
     if (text === null) throw new AppError("usage", "Nothing was typed, and nothing was changed");
   } else {

@@ -43,8 +43,10 @@ export function createRemoteAccess(shell: Shell, server: string): RemoteAccess {
     await shell.say(`  ${page}`);
     await openBrowser(page);
     for (let tries = 1;; tries++) {
+      // What is typed as soon as the question stands there must not be drawn either.
+      const typed = shell.stdio.readLine(true);
       await shell.stdio.err("Token (it is not shown): ");
-      const token = await shell.stdio.readLine(true);
+      const token = await typed;
       await shell.stdio.err("\n");
       if (token === null) throw new Problem("stopped", "Nobody signed in");
       try {

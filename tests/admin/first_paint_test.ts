@@ -21,7 +21,7 @@ Deno.test("keys and sizes of the first moment count, and the frame goes over to 
   await withPods(["workshop"], {}, async (admin) => {
     admin.terminal.send(bytesOfKey("?"));
     admin.terminal.resize(120, 40);
-    await admin.until("keys and commands of this screen");
+    await admin.until("Help: Pods");
     assert.equal(admin.text().split("\n").length, 40);
     await admin.press("esc");
     await admin.resize(40, 12);
@@ -49,6 +49,6 @@ Deno.test("ctrl-l in the first moment draws all anew, and the admin goes on", as
     admin.terminal.send(bytesOfKey("ctrl-l"));
     await admin.until(/^> workshop/m);
     await admin.press("?");
-    await admin.until("keys and commands of this screen");
+    await admin.until("Help: Pods");
   });
 });

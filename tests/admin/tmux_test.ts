@@ -58,7 +58,7 @@ Deno.test({
           await terminal.until(`${url}/api/compute/${org}/officer/login`);
           await terminal.until("Token (it is not shown):");
           await terminal.type("plat_wrong\n");
-          await terminal.until("Token is invalid!");
+          await terminal.until(/Token is invalid![\s\S]*Token \(it is not shown\): *$/m);
           await terminal.type(`${officer.token}\n`);
           await terminal.until(/^> workshop/m);
           assert(!(await terminal.screen()).includes(officer.token.slice(0, 20)));

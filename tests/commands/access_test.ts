@@ -1,7 +1,7 @@
 /** Access that is taken away from the shell. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { MEMBER, OFFICER } from "../../server/demo/people.ts";
+import { GUILD, MEMBER, OFFICER } from "../../server/demo/people.ts";
 import { createSshdHost } from "../../server/demo/pods/sshd_host.ts";
 import { silentLog } from "../../server/log.ts";
 import { generateKeyPair, publicLine } from "../../server/ssh/private_key.ts";
@@ -47,6 +47,10 @@ Deno.test("pod disconnect, org block, unblock, blocked and removals say what was
     assert.match(table, new RegExp(`^${MEMBER.id} +${pod} +20\\d\\d-.* -$`, "m"));
     assert.equal(await bench.must(["org", "unblock", MEMBER.id, "--pod", pod]), MEMBER.id);
 
+    const kept = await bench.orgpods(["org", "block", OFFICER.id]);
+    assert.deepEqual([kept.code, kept.stdout], [5, ""]);
+    assert.match(kept.stderr, /They are an officer: take the role in Discord first/);
+    bench.standins.discord.world.setRoles(GUILD, OFFICER.id, []);
     const root = await bench.orgpods(["org", "block", OFFICER.id, "--reason", "moved away"]);
     assert.deepEqual([root.code, root.stdout], [0, `${OFFICER.id}\n`]);
     assert.match(root.stderr, new RegExp(`^${OFFICER.id}: They had root on the pod, .*RunPod key`, "m"));
