@@ -4,6 +4,7 @@
  */
 import type { Figure } from "./figures.ts";
 import { table } from "./figures.ts";
+import { benchAdmin } from "./admin.ts";
 import { benchConnect } from "./connect.ts";
 import { benchKrl } from "./krl.ts";
 import { benchManyPods } from "./many_pods.ts";
@@ -25,6 +26,7 @@ const BENCHES: Readonly<Record<string, (world: BenchWorld) => Promise<Figure[]>>
   krl: benchKrl,
   presence: benchPresence,
   removal: benchRemoval,
+  admin: benchAdmin,
 };
 
 async function main(args: readonly string[]): Promise<number> {

@@ -136,7 +136,8 @@ const runpodId = (index: number) => `pod${String(index).padStart(11, "0")}`;
 /** Nine of ten pods stand still, as in an org between its workshops. */
 const isRunning = (index: number) => index % 10 === 0;
 
-function podAnswer(index: number, start: number) {
+/** A pod as RunPod answers it. */
+export function podAnswer(index: number, start: number) {
   const running = isRunning(index);
   return {
     id: runpodId(index),
@@ -161,7 +162,7 @@ function podAnswer(index: number, start: number) {
 }
 
 /** Pods with ten runs in this month behind them and ten sessions before them. */
-function fill(db: ReturnType<typeof openDatabase>, pods: number, start: number): void {
+export function fill(db: ReturnType<typeof openDatabase>, pods: number, start: number): void {
   db.tx(() => {
     for (let index = 0; index < pods; index++) {
       const id = `00000000-0000-4000-8000-${String(index).padStart(12, "0")}`;

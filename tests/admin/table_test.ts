@@ -118,3 +118,19 @@ Deno.test("sortedNext goes through the columns that can be sorted by, and back t
   state = sortedNext(SPEC, sortedNext(SPEC, state, false), false);
   assert.equal(state.sort, null);
 });
+
+Deno.test("a step over the edge turns the list by a third of the window, and a page turns it by no more than the page", () => {
+  const rows = rowsOf(100);
+  const height = 31;
+  let table = NEW_TABLE;
+  const froms = new Set<number>();
+  for (let step = 0; step < 60; step++) {
+    table = moved(SPEC, table, rows, "down", height);
+    froms.add(table.from);
+    assert(table.index >= table.from && table.index < table.from + height - 1);
+  }
+  assert.deepEqual([...froms], [0, 10, 20, 30, 40]);
+  for (let step = 0; step < 60; step++) table = moved(SPEC, table, rows, "up", height);
+  assert.deepEqual([table.index, table.from], [0, 0]);
+  assert.equal(moved(SPEC, table, rows, "end", height).from, 70);
+});

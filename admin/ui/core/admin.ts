@@ -20,6 +20,8 @@ export interface Admin {
   /** The present frame: as many lines as the window has rows, each as wide as the window. */
   readonly frame: readonly Line[];
   readonly state: UiState;
+  /** Something that is shown was asked of the server and has not come yet. */
+  readonly isLoading: boolean;
   /** The keys that work now, as the footer shows them. */
   offers(): Offer[];
   onFrame(listener: () => void): () => void;
@@ -59,6 +61,7 @@ export function createAdmin(options: AdminOptions): Admin {
   const { session, clock, zone } = options;
   let state = initialState(options.first.screen, options.first.params, options.columns, options.rows);
   let frame: readonly Line[] = [];
+  let shownNow: ReadonlyMap<string, Resource<unknown>> = new Map();
   let isDrawing = false;
   let isClosed = false;
   const listeners = new Set<() => void>();
@@ -98,6 +101,7 @@ export function createAdmin(options: AdminOptions): Admin {
       cache,
       transfers: transfers.list(),
     });
+    shownNow = shown;
     cache.show(shown);
     for (const listener of listeners) listener();
   };
@@ -291,6 +295,11 @@ export function createAdmin(options: AdminOptions): Admin {
     },
     get state() {
       return state;
+    },
+    get isLoading() {
+      return [...shownNow.values()].map((one) => cache.read(one)).some(({ at, problem }) =>
+        at === null && problem === null
+      );
     },
     offers: () => offers(),
     onFrame(listener) {

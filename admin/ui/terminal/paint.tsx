@@ -37,12 +37,24 @@ const Row = memo(
   ({ line }: { readonly line: Line }) => (
     <Box flexShrink={0}>
       <Text wrap="truncate">
-        {line.map((span, at) => <Text key={at} {...styleOf(span)}>{span.text}</Text>)}
+        {joined(line).map((span, at) => <Text key={at} {...styleOf(span)}>{span.text}</Text>)}
       </Text>
     </Box>
   ),
   (before, after) => isSame(before.line, after.line),
 );
+
+/** The same line in as few pieces as its styles allow: each piece costs the drawing library time and memory. */
+function joined(line: Line): Span[] {
+  const pieces: Span[] = [];
+  for (const span of line) {
+    const last = pieces.at(-1);
+    if (last !== undefined && last.tone === span.tone && last.inverse === span.inverse) {
+      pieces[pieces.length - 1] = { ...last, text: last.text + span.text };
+    } else pieces.push(span);
+  }
+  return pieces;
+}
 
 function styleOf({ tone, inverse }: Span): TextProps {
   return { ...(tone === undefined ? {} : STYLES[tone]), ...(inverse === true ? { inverse: true } : {}) };

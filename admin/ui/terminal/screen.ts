@@ -3,12 +3,13 @@ import type { Screen } from "./ink_screen.tsx";
 import { openPlainScreen } from "./plain_screen.ts";
 import type { Streams } from "./run.ts";
 
-/** So long after the first frame the drawing library is loaded: the first answers of the server are in by then. */
-const LOAD_MS = 60;
+/** The longest wait for the first answers of the server before the drawing library is loaded. */
+const LOAD_MS = 300;
 
 /**
- * Shows the frames of the admin: at once, in plain text, and with colours as soon as the drawing library is there. What
- * keeps it from being loaded is given to `onCrash`.
+ * Shows the frames of the admin: at once, in plain text, and with colours as soon as the drawing library is there. It is
+ * loaded once the first answers of the server are drawn, because nothing else goes on meanwhile. What keeps it from being
+ * loaded is given to `onCrash`.
  */
 export function openScreen(
   admin: Admin,
@@ -16,27 +17,40 @@ export function openScreen(
   onCrash: (error: unknown) => void,
 ): Screen & { readonly isPlain: boolean } {
   const plain = openPlainScreen(output);
+  const loaded = Promise.withResolvers<void>();
   let ink: Screen | null = null;
   let isClosed = false;
-  const draw = () => plain.draw(admin.frame);
-  const stopDrawing = admin.onFrame(draw);
-  draw();
+  let isBegun = false;
   const load = async () => {
-    const { openInkScreen } = await import("./ink_screen.tsx");
-    if (isClosed) return;
-    stopDrawing();
-    plain.handOver();
-    const { columns, rows } = admin.state;
-    ink = openInkScreen(admin, output, { columns, rows });
+    if (isBegun || isClosed) return;
+    isBegun = true;
+    clearTimeout(timer);
+    try {
+      const { openInkScreen } = await import("./ink_screen.tsx");
+      if (isClosed) return;
+      stopDrawing();
+      plain.handOver();
+      const { columns, rows } = admin.state;
+      ink = openInkScreen(admin, output, { columns, rows });
+    } catch (error) {
+      onCrash(error);
+    } finally {
+      loaded.resolve();
+    }
   };
-  const { promise: loaded, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(() => load().catch(onCrash).finally(resolve), LOAD_MS);
+  const timer = setTimeout(load, LOAD_MS);
+  const draw = () => {
+    plain.draw(admin.frame);
+    if (!admin.isLoading) load();
+  };
+  const stopDrawing = admin.onFrame(draw);
+  plain.draw(admin.frame);
   return {
     get isPlain() {
       return ink === null;
     },
     async suspend(work) {
-      await loaded;
+      await loaded.promise;
       // Closed, or broken: then there is nothing to come back to.
       await ink?.suspend(work);
     },
@@ -48,7 +62,7 @@ export function openScreen(
     async close() {
       isClosed = true;
       clearTimeout(timer);
-      resolve();
+      loaded.resolve();
       stopDrawing();
       if (ink === null) plain.close();
       else await ink.close();

@@ -110,7 +110,18 @@ export function selectAt<R>(
 ): TableState {
   const row = rows[index];
   if (row === undefined) return state;
-  return { ...state, selected: spec.keyOf(row), index, from: firstInSight(state.from, index, rows.length, height - 1) };
+  return { ...state, selected: spec.keyOf(row), index, from: turnedTo(state.from, index, rows.length, height - 1) };
+}
+
+/**
+ * The first row in sight once a row is selected. One step over the edge turns the list by a third of the window, so that
+ * most steps change two rows and not all of them, which is felt over a slow line.
+ */
+function turnedTo(from: number, index: number, count: number, height: number): number {
+  const room = Math.max(1, height);
+  const third = Math.floor(room / 3);
+  const turned = index === from + room ? from + third : index === from - 1 ? from - third : from;
+  return firstInSight(turned, index, count, height);
 }
 
 function firstInSight(from: number, index: number, count: number, height: number): number {
