@@ -292,6 +292,8 @@ Deno.test("several transfers run at the same time, and leaving ends them and lea
         await admin.type("~/");
         await admin.press("enter");
         await admin.until(`Download ${name}`);
+        // The bodies are told apart by their order.
+        await eventually(() => bodies.length === (name === "a.bin" ? 1 : 2), `${name} is asked for`);
         await admin.press("j");
       }
       await admin.until(", 1 more (:transfers)");
