@@ -7,6 +7,9 @@ import type { DemoFacts } from "../../server/demo/start.ts";
 import { VERSION } from "../../server/version.ts";
 import { run, ssh, withFolder } from "../demo/pods_support.ts";
 import { lacks } from "../support/needs.ts";
+import { checkGivenBack } from "../admin/program.ts";
+import { inTmux } from "../support/tmux.ts";
+import { eventually } from "../support/world.ts";
 import { newKey, publicLineOf, saveCertificate } from "../support/ssh_client.ts";
 
 const binary = Deno.env.get("ORGPODS_BINARY");
@@ -15,6 +18,40 @@ if (binary === undefined && !required) console.error("skipped: ORGPODS_BINARY na
 
 /** Nothing of a developer's machine: no cache of deno, no settings. */
 const bare = (folder: string) => ({ PATH: Deno.env.get("PATH") ?? "", HOME: folder, DENO_DIR: `${folder}/none` });
+
+/** Runs `use` with the program alone in an empty directory. */
+async function withBinary(use: (home: string, folder: string) => Promise<void>): Promise<void> {
+  await withFolder(async (folder) => {
+    assert.ok(binary, "ORGPODS_BINARY must name the compiled program");
+    const home = `${folder}/empty`;
+    await Deno.mkdir(home);
+    await Deno.copyFile(binary, `${home}/orgpods`);
+    await use(home, folder);
+  });
+}
+
+/** Runs `use` beside the program's own demo, which must end well. */
+async function withItsDemo(home: string, use: (facts: DemoFacts) => Promise<void>): Promise<void> {
+  const demo = new Deno.Command(`${home}/orgpods`, {
+    args: ["demo", "--port", "0", "--json"],
+    cwd: home,
+    clearEnv: true,
+    env: bare(home),
+    stdout: "piped",
+    stderr: "inherit",
+  }).spawn();
+  let facts: DemoFacts | null = null;
+  try {
+    facts = JSON.parse(await firstLine(demo.stdout)) as DemoFacts;
+    await use(facts);
+  } finally {
+    demo.kill("SIGTERM");
+    const { code } = await demo.status;
+    assert.equal(code, 0);
+  }
+  const left = await run("test", ["-e", facts.data_dir]);
+  assert.equal(left.code, 1, "the demo removes its data directory");
+}
 
 async function firstLine(stream: ReadableStream<Uint8Array>): Promise<string> {
   let text = "";
@@ -31,11 +68,7 @@ async function firstLine(stream: ReadableStream<Uint8Array>): Promise<string> {
 Deno.test("the binary runs version and the demo from an empty directory, and a member gets into the pod", {
   ignore: (binary === undefined && !required) || lacks("ssh", "ssh-keygen", "sshd", "root"),
 }, () =>
-  withFolder(async (folder) => {
-    assert.ok(binary, "ORGPODS_BINARY must name the compiled program");
-    const home = `${folder}/empty`;
-    await Deno.mkdir(home);
-    await Deno.copyFile(binary, `${home}/orgpods`);
+  withBinary(async (home, folder) => {
     const version = await new Deno.Command(`${home}/orgpods`, {
       args: ["version"],
       cwd: home,
@@ -49,17 +82,7 @@ Deno.test("the binary runs version and the demo from an empty directory, and a m
       "it writes nothing beside it",
     );
 
-    const demo = new Deno.Command(`${home}/orgpods`, {
-      args: ["demo", "--port", "0", "--json"],
-      cwd: home,
-      clearEnv: true,
-      env: bare(home),
-      stdout: "piped",
-      stderr: "inherit",
-    }).spawn();
-    let facts: DemoFacts | null = null;
-    try {
-      facts = JSON.parse(await firstLine(demo.stdout)) as DemoFacts;
+    await withItsDemo(home, async (facts) => {
       const key = await newKey(folder, "member");
       const answer = await fetch(`${facts.url}/api/compute/${facts.org}/me/pods/${facts.pod_id}/connect`, {
         method: "POST",
@@ -71,11 +94,32 @@ Deno.test("the binary runs version and the demo from an empty directory, and a m
       await saveCertificate(key, info.certificate);
       const inside = await ssh({ host: info.host, port: info.port }, key, { command: "id -un; pwd" });
       assert.equal(inside.out, `godfather_${info.user_folder}\n/workspace/users/${info.user_folder}\n`);
-    } finally {
-      demo.kill("SIGTERM");
-      const { code } = await demo.status;
-      assert.equal(code, 0);
-    }
-    const left = await run("test", ["-e", facts.data_dir]);
-    assert.equal(left.code, 1, "the demo removes its data directory");
+    });
   }));
+
+Deno.test("the binary runs the admin: pods are shown in colours, keys work, and the terminal is whole afterwards", {
+  ignore: (binary === undefined && !required) || lacks("tmux", "stty"),
+}, () =>
+  withBinary((home) =>
+    withItsDemo(home, async ({ data_dir }) => {
+      const unset = ["env", "-u", "NO_COLOR", "-u", "FORCE_COLOR", "-u", "NODE_ENV"];
+      const command = [...unset, `${home}/orgpods`, "--data-dir", data_dir, "admin"];
+      await inTmux({ command, env: bare(home), folder: home }, async (terminal) => {
+        await terminal.until(/^> workshop/m);
+        assert.equal(await terminal.flag("alternate_on"), true);
+        // Colours come from the drawing library, which is loaded last.
+        await eventually(async () => (await terminal.coloured()).includes("\x1b[32m● Running"), "● Running is green");
+        await terminal.keys("Enter");
+        await terminal.until("Pod id");
+        await terminal.resize(100, 30);
+        await terminal.keys("?");
+        await terminal.until("Help: workshop");
+        await terminal.keys("Escape");
+        await terminal.until("Pod id");
+        await terminal.keys("Escape");
+        await terminal.until(/^> workshop/m);
+        await terminal.keys("q");
+        await checkGivenBack(terminal, 0);
+      });
+    })
+  ));
