@@ -29,6 +29,18 @@ Deno.test("keys and sizes of the first moment count, and the frame goes over to 
   });
 });
 
+Deno.test("the screen is never empty while it goes over to the drawing library", async () => {
+  await withPods(["workshop"], {}, async (admin) => {
+    const { screen } = admin.terminal;
+    // Longer than the library is waited for; whenever one looks meanwhile, the frame stands there.
+    for (const until = performance.now() + 500; performance.now() < until;) {
+      assert.match(screen.text(), /^ orgpods/);
+      await new Promise((resolve) => setTimeout(resolve, 0));
+    }
+    await admin.until(/^> workshop/m);
+  });
+});
+
 Deno.test("an admin that is left in its first moment leaves the terminal whole", async () => {
   await withWorld(async (world) => {
     for (const wait of [0, 30, 60]) {

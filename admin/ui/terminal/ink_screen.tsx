@@ -14,7 +14,7 @@ export interface Screen {
   close(): Promise<void>;
 }
 
-/** Draws on the alternate screen, which is on already and empty; at the end it is left. */
+/** Draws on the alternate screen, which is on already with a plain frame on it; at the end it is left. */
 export function openInkScreen(
   admin: Admin,
   output: Streams["stdout"],

@@ -1,7 +1,8 @@
 import { type Line, textOf } from "../text/line.ts";
 import type { Streams } from "./run.ts";
 
-const ENTER = "\x1b[?1049h\x1b[?25l";
+export const ENTER_ALTERNATE = "\x1b[?1049h";
+const HIDE_CURSOR = "\x1b[?25l";
 const LEAVE = "\x1b[?25h\x1b[?1049l";
 /** To the top left, and everything from there on erased. */
 export const EMPTY_SCREEN = "\x1b[H\x1b[J";
@@ -12,8 +13,6 @@ export interface PlainScreen {
   draw(frame: readonly Line[]): void;
   /** The window has another size: nothing of what stands there is known any more. */
   resize(): void;
-  /** Empties the screen for whoever draws from now on. The alternate screen stays on, the cursor hidden. */
-  handOver(): void;
   /** Gives the terminal back. */
   close(): void;
 }
@@ -25,7 +24,7 @@ export interface PlainScreen {
  */
 export function openPlainScreen(output: Streams["stdout"]): PlainScreen {
   let drawn: readonly string[] = [];
-  output.write(ENTER + EMPTY_SCREEN);
+  output.write(ENTER_ALTERNATE + HIDE_CURSOR + EMPTY_SCREEN);
   return {
     draw(frame) {
       const rows = frame.map(textOf);
@@ -37,7 +36,6 @@ export function openPlainScreen(output: Streams["stdout"]): PlainScreen {
       drawn = [];
       output.write(EMPTY_SCREEN);
     },
-    handOver: () => void output.write(EMPTY_SCREEN),
     close: () => void output.write(LEAVE),
   };
 }

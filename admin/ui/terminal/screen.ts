@@ -29,7 +29,6 @@ export function openScreen(
       const { openInkScreen } = await import("./ink_screen.tsx");
       if (isClosed) return;
       stopDrawing();
-      plain.handOver();
       const { columns, rows } = admin.state;
       ink = openInkScreen(admin, output, { columns, rows });
     } catch (error) {
