@@ -40,12 +40,15 @@ export interface FakeTerminal {
   resize(columns: number, rows: number): void;
   /** The terminal is lost: its input ends. */
   hangUp(): void;
+  /** Calls `listener` after each piece that the program wrote. */
+  onWrite(listener: () => void): void;
 }
 
 export function createFakeTerminal(columns: number, rows: number): FakeTerminal {
   const screen = createEmulator(columns, rows);
   const input = new EventEmitter();
   let isRaw = false;
+  const listeners: (() => void)[] = [];
   const stdin: RawInput = {
     setRawMode: (next) => void (isRaw = next),
     on: (event, listener) => input.on(event, listener),
@@ -58,6 +61,7 @@ export function createFakeTerminal(columns: number, rows: number): FakeTerminal 
       decodeStrings: false,
       write(chunk, _encoding, done) {
         screen.write(String(chunk));
+        for (const listener of listeners) listener();
         done();
       },
     }),
@@ -77,5 +81,6 @@ export function createFakeTerminal(columns: number, rows: number): FakeTerminal 
       stdout.emit("resize");
     },
     hangUp: () => void input.emit("end"),
+    onWrite: (listener) => void listeners.push(listener),
   };
 }
