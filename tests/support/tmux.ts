@@ -9,7 +9,7 @@ export interface Tmux {
   /** Sends bytes as they are, which need not be a key. */
   bytes(bytes: Uint8Array): Promise<void>;
   screen(): Promise<string>;
-  /** The screen with its colours, as sequences of the terminal. */
+  /** The screen with its colours, as sequences of the terminal, and with the spaces at the ends of lines. */
   coloured(): Promise<string>;
   /** Waits until the screen shows something; gives the screen. Wait for what only the wanted screen shows. */
   until(want: string | RegExp): Promise<string>;
@@ -67,7 +67,7 @@ export async function inTmux(options: TmuxOptions, use: (terminal: Tmux) => Prom
     bytes: async (bytes) =>
       void await run("send-keys", "-t", "m", "-H", ...Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0"))),
     screen,
-    coloured: () => run("capture-pane", "-p", "-e", "-t", "m"),
+    coloured: () => run("capture-pane", "-p", "-e", "-N", "-t", "m"),
     async until(want) {
       for (const until = performance.now() + DEADLINE_MS;;) {
         const text = await screen();

@@ -53,7 +53,7 @@ export function textOf(parts: Line): string {
   return parts.map(({ text }) => text).join("");
 }
 
-/** The same line in reverse, as the selected row is drawn. */
+/** The same line in reverse, as the selected row is drawn: without tones, which would be blocks of colour there. */
 export function reversed(parts: Line): Line {
-  return parts.map((part) => ({ ...part, inverse: true }));
+  return parts.map(({ text }) => ({ text, inverse: true }));
 }
