@@ -9,7 +9,6 @@ import { run, ssh, withFolder } from "../demo/pods_support.ts";
 import { lacks } from "../support/needs.ts";
 import { checkGivenBack } from "../admin/program.ts";
 import { inTmux } from "../support/tmux.ts";
-import { eventually } from "../support/world.ts";
 import { newKey, publicLineOf, saveCertificate } from "../support/ssh_client.ts";
 
 const binary = Deno.env.get("ORGPODS_BINARY");
@@ -107,10 +106,11 @@ Deno.test("the binary runs the admin: pods are shown in colours, keys work, and 
       await inTmux({ command, env: bare(home), folder: home }, async (terminal) => {
         await terminal.until(/^> workshop/m);
         assert.equal(await terminal.flag("alternate_on"), true);
-        // Colours come from the drawing library, which is loaded last.
-        await eventually(async () => (await terminal.coloured()).includes("\x1b[32m● Running"), "● Running is green");
         await terminal.keys("Enter");
         await terminal.until("Pod id");
+        // Colours come from the drawing library, which is loaded last.
+        // deno-lint-ignore no-control-regex
+        await terminal.untilColoured(/\x1b\[32m(?:\x1b\[49m)?● Running/);
         await terminal.resize(100, 30);
         await terminal.keys("?");
         await terminal.until("Help: workshop");

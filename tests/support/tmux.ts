@@ -13,6 +13,10 @@ export interface Tmux {
   coloured(): Promise<string>;
   /** Waits until the screen shows something; gives the screen. Wait for what only the wanted screen shows. */
   until(want: string | RegExp): Promise<string>;
+  /** The same for the screen with its colours. */
+  untilColoured(want: RegExp): Promise<void>;
+  /** Records what the program sends from now on; the result gives it. */
+  record(): Promise<() => Promise<string>>;
   resize(columns: number, rows: number): Promise<void>;
   /** Whether the alternate screen is on, and the cursor shown. */
   flag(name: "alternate_on" | "cursor_flag"): Promise<boolean>;
@@ -57,6 +61,16 @@ export async function inTmux(options: TmuxOptions, use: (terminal: Tmux) => Prom
   const place = options.folder === undefined ? [] : ["-c", options.folder];
   await run("new-session", "-d", "-s", "m", ...size, ...place, ...env, "bash", "-c", shell);
   const screen = () => run("capture-pane", "-p", "-t", "m");
+  const coloured = () => run("capture-pane", "-p", "-e", "-N", "-t", "m");
+  const records: string[] = [];
+  const untilShown = async (look: () => Promise<string>, want: string | RegExp) => {
+    for (const until = performance.now() + DEADLINE_MS;;) {
+      const text = await look();
+      if (typeof want === "string" ? text.includes(want) : want.test(text)) return text;
+      if (performance.now() > until) throw new Error(`The terminal never showed ${want}:\n${text}`);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  };
   const terminal: Tmux = {
     keys: async (...keys) => void await run("send-keys", "-t", "m", ...keys),
     type: async (text) => void await run("send-keys", "-t", "m", "-l", text),
@@ -67,14 +81,14 @@ export async function inTmux(options: TmuxOptions, use: (terminal: Tmux) => Prom
     bytes: async (bytes) =>
       void await run("send-keys", "-t", "m", "-H", ...Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0"))),
     screen,
-    coloured: () => run("capture-pane", "-p", "-e", "-N", "-t", "m"),
-    async until(want) {
-      for (const until = performance.now() + DEADLINE_MS;;) {
-        const text = await screen();
-        if (typeof want === "string" ? text.includes(want) : want.test(text)) return text;
-        if (performance.now() > until) throw new Error(`The terminal never showed ${want}:\n${text}`);
-        await new Promise((resolve) => setTimeout(resolve, 50));
-      }
+    coloured,
+    until: (want) => untilShown(screen, want),
+    untilColoured: async (want) => void await untilShown(coloured, want),
+    async record() {
+      const file = await Deno.makeTempFile({ prefix: "orgpods-test-" });
+      records.push(file);
+      await run("pipe-pane", "-t", "m", `cat > ${quoted(file)}`);
+      return () => Deno.readTextFile(file);
     },
     resize: async (columns, rows) =>
       void await run("resize-window", "-t", "m", "-x", String(columns), "-y", String(rows)),
@@ -94,5 +108,6 @@ export async function inTmux(options: TmuxOptions, use: (terminal: Tmux) => Prom
     await use(terminal);
   } finally {
     await tmux(socket, ["kill-server"]);
+    for (const file of records) await Deno.remove(file);
   }
 }

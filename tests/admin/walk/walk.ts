@@ -139,6 +139,8 @@ class Walker {
       case "bytes":
         this.keys++;
         await this.fake.type(step.bytes);
+        // What is left of them may be the beginning of a key.
+        await pause(ESCAPE_MS * 2);
         // Until a paste whose end does not come is given up, keys are part of it.
         if (step.bytes.lastIndexOf("\x1b[200~") > step.bytes.lastIndexOf("\x1b[201~")) {
           await pause(PASTE_MS + ESCAPE_MS);
