@@ -4,7 +4,6 @@
  */
 import assert from "node:assert/strict";
 import { SCREENS } from "../../admin/ui/screens/list.ts";
-import type { AnyScreen } from "../../admin/ui/core/screen.ts";
 import { lineWidth, textOf } from "../../admin/ui/text/line.ts";
 import { checkWhole, type FakeAdmin, startFakeAdmin, withAdmin } from "../support/fake_admin.ts";
 import { lacks } from "../support/needs.ts";
@@ -12,6 +11,7 @@ import { withDemo } from "../support/demo_process.ts";
 import { createRunningPod, eventually, PEOPLE } from "../support/world.ts";
 import { inTmux } from "../support/tmux.ts";
 import { checkGivenBack, inAdmin, programWords } from "./program.ts";
+import { openedBy, type ScreenFacts } from "./screen_params.ts";
 import { type TestWorld, withWorld } from "./support.ts";
 
 const NAMES: readonly string[] = JSON.parse(
@@ -39,38 +39,8 @@ const PATH = [
   ["Escape", /^> workshop/m],
 ] as const;
 
-interface Facts {
-  readonly pod: { readonly id: string; readonly name: string };
-  readonly sessionId: number;
-  readonly webhookId: number;
-}
-
-/** What screens are opened with that cannot be opened by a word alone. A new one is added here. */
-const PARAMS: Readonly<Record<string, (facts: Facts) => unknown>> = {
-  pod: ({ pod }) => pod,
-  "pod-access": ({ pod }) => pod,
-  "pod-people": ({ pod }) => pod,
-  "find-members": () => ({ listed: () => new Set(), add: () => Promise.resolve([]), paste: () => {} }),
-  "listed-people": () => ({ title: "Listed people", ids: [PEOPLE.member, "12345"], onLeave: () => {} }),
-  session: ({ pod, sessionId }) => ({ podId: pod.id, id: sessionId }),
-  deliveries: ({ webhookId }) => ({ id: webhookId, name: "odd" }),
-  files: ({ pod }) => ({ pod, path: new TextEncoder().encode("/workspace"), isBelow: false, selected: null }),
-  file: ({ pod }) => ({
-    pod,
-    path: new TextEncoder().encode(`/workspace/${ODD[1]}`),
-    text: { content: `${ODD.join("\n")}\n\tand a tab`, etag: null },
-  }),
-};
-
-function openedBy(screen: AnyScreen, facts: Facts): unknown {
-  if (screen.command !== undefined) return screen.command.open();
-  const params = PARAMS[screen.id];
-  assert.notEqual(params, undefined, `PARAMS has nothing to open the screen ${screen.id} with`);
-  return params!(facts);
-}
-
 /** An org in which everything has an odd name; which ones, `turn` says. */
-async function furnish(world: TestWorld, turn: number): Promise<Facts> {
+async function furnish(world: TestWorld, turn: number): Promise<ScreenFacts> {
   const name = (at: number) => ODD[(turn * 2 + at) % ODD.length]!;
   const id = await createRunningPod(world, { name: name(0) });
   await createRunningPod(world, { name: name(1), is_public: false, allowed_users: [PEOPLE.member] });

@@ -6,11 +6,13 @@ import { type FaultInfo, FAULTS } from "../../../server/demo/runpod/fault_table.
 import { silentLog } from "../../../server/log.ts";
 import type { Random } from "../../schedule/term/random.ts";
 import { createWorld, eventually, PEOPLE, type TestClock, type World } from "../../support/world.ts";
+import type { ScreenFacts } from "../screen_params.ts";
 import { createSky, type Sky } from "./weather.ts";
 
 export interface Scene {
   readonly world: World & { readonly clock: TestClock };
   readonly sky: Sky;
+  readonly facts: ScreenFacts;
   /** Something that happens beside the admin, told in a few words. */
   happen(): Promise<string>;
   close(): Promise<void>;
@@ -46,12 +48,22 @@ export async function createScene(folder: string, random: Random, names: readonl
     await world.close();
     await podHost.close();
   };
+  const must = async (path: string, body: unknown) => {
+    const { status, json, text } = await world.call("POST", `/api/compute/org/${path}`, { as: "officer", body });
+    if (status >= 300) throw new Error(`${path} answered ${status}: ${text}`);
+    return json;
+  };
+  let facts: ScreenFacts;
   try {
-    for (const name of names) {
-      const body = { name, use_cpu_only: true, is_public: true };
-      const answer = await world.call("POST", "/api/compute/org/pods", { as: "officer", body });
-      if (answer.status !== 201) throw new Error(`No pod ${name}: ${answer.text}`);
-    }
+    const made = [];
+    for (const name of names) made.push((await must("pods", { name, use_cpu_only: true, is_public: true })).pod);
+    const [pod] = made;
+    const at = Math.ceil(clock.now() / HOUR) * HOUR + DAY;
+    const times = { start_at: new Date(at).toISOString(), stop_at: new Date(at + HOUR).toISOString() };
+    const { session } = await must(`pods/${pod.id}/sessions`, { ...times, title: "Evening" });
+    const hook = { name: "hook", format: "signed", url: "https://93.184.216.34/hook", kinds: ["pod.started"] };
+    const { webhook } = await must("webhooks", hook);
+    facts = { pod: { id: pod.id, name: pod.name }, sessionId: session.id, webhookId: webhook.id };
     await eventually(
       async () => (await podsOf(world)).every(({ status, reachable }) => status === "RUNNING" && reachable === true),
       "the pods run and can be reached",
@@ -67,7 +79,7 @@ export async function createScene(folder: string, random: Random, names: readonl
     const isOperator = !request.headers.has("authorization");
     return await world.app.fetch(request, { ...peer, isOperator });
   });
-  return { world, sky, close, happen: () => happen(world, random, names) };
+  return { world, sky, facts, close, happen: () => happen(world, random, names) };
 }
 
 // deno-lint-ignore no-explicit-any

@@ -2,6 +2,7 @@
  * A walk through the admin, led by chance: keys that are shown and keys that are not, texts, pastes, bursts and noise,
  * while the window changes, the server is far away or refuses, and others change the same things.
  */
+import { SCREENS } from "../../../admin/ui/screens/list.ts";
 import type { AnyScreen } from "../../../admin/ui/core/screen.ts";
 import { ESCAPE_MS, PASTE_MS } from "../../../admin/ui/keys/source.ts";
 import { layoutOf } from "../../../admin/ui/frame/layout.ts";
@@ -10,6 +11,7 @@ import { lineWidth, textOf } from "../../../admin/ui/text/line.ts";
 import type { Ended } from "../../../admin/ui/terminal/run.ts";
 import { createRandom, type Random } from "../../schedule/term/random.ts";
 import { type FakeAdmin, startFakeAdmin } from "../../support/fake_admin.ts";
+import { openedBy } from "../screen_params.ts";
 import { chooseStep, type Sight, type Step } from "./choose.ts";
 import { createScene, type Scene } from "./scene.ts";
 import { POD_NAMES } from "./texts.ts";
@@ -84,14 +86,17 @@ class Walker {
     this.ended = null;
     const [columns, rows] = this.random.pick([[80, 24], [80, 24], [40, 12], [120, 35]] as const);
     const isOfficer = this.random.chance(0.5);
+    // Half of the starts are in the list of pods, as those of the program; the others anywhere.
+    const screen = this.random.chance(0.5) ? SCREENS[0]! : this.random.pick(SCREENS);
     this.fake = await startFakeAdmin(this.scene.world, {
+      first: { screen, params: openedBy(screen, this.scene.facts) },
       columns,
       rows,
       intercept: this.scene.sky.intercept,
       ...(isOfficer ? { token: await this.scene.world.token("officer", "officer") } : {}),
     });
     this.fake.ended.then((how) => this.ended = how);
-    this.tell(`started as ${isOfficer ? "an officer" : "the operator"} at ${columns}x${rows}`);
+    this.tell(`started as ${isOfficer ? "an officer" : "the operator"} at ${columns}x${rows} with ${screen.id}`);
   }
 
   private async step(): Promise<void> {
