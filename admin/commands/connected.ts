@@ -1,6 +1,6 @@
 import { AppError, shown } from "../../server/errors.ts";
 import { type Api, createApi, read } from "../client/api.ts";
-import { connect, type Target } from "../client/connection.ts";
+import { connect, type Target } from "../client/connect.ts";
 import { officerToken } from "../client/token.ts";
 import { refuseRemote } from "./refuse_remote.ts";
 import type { Shell } from "./shell.ts";

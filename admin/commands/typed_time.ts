@@ -1,6 +1,6 @@
 /** Times as people type them, read at once. It loads the rules of the world's clocks: import it only where one is typed. */
 import { instantOf, readLocalTime, skipped } from "../../server/schedule/local_time.ts";
-import { notATime, timeWithOffset } from "./session_times.ts";
+import { notATime, timeWithOffset } from "./time_with_offset.ts";
 
 /** A time as the API takes it, and what became of a wall time that the clocks skip. */
 export interface TypedTime {

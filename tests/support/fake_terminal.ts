@@ -2,7 +2,7 @@
 import { EventEmitter } from "node:events";
 import { Writable } from "node:stream";
 import type { RawInput } from "../../admin/ui/keys/source.ts";
-import type { Streams } from "../../admin/ui/terminal/run.ts";
+import type { Streams } from "../../admin/ui/terminal/streams.ts";
 import { createEmulator, type Emulator } from "./screen_emulator.ts";
 
 const KEYS: Readonly<Record<string, string>> = {

@@ -16,7 +16,8 @@
  *
  * A key or a command: an entry in `actions`. The footer, the help, the keys and the command line all come from this one
  * table: an action that `when` does not offer is not shown and does not work. Give it `keys`, a `word` for the command
- * line, or both. Tables bring their own actions: `tableActions` (`widgets/table_actions.ts`).
+ * line, or both. A list is `listOf` (`widgets/list.ts`), which brings its keys
+ * and draws itself; lines that are longer than the window are `widgets/scroll.ts`.
  *
  * A change of the server: `at.call("Stop workshop", (api, org) => read(api.org.pods[":id"].action.$post(…)))`. It is
  * shown while it runs, a refusal is said in the server's own words (then the result is null), and everything shown is

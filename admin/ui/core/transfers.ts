@@ -1,5 +1,5 @@
 import { Problem, problemOf } from "../client/problem.ts";
-import { type Amount, type Sample, withSample } from "../widgets/progress.ts";
+import { type Amount, type Sample, withSample } from "./samples.ts";
 
 /** A file on its way, or one that has been. */
 export interface Transfer {

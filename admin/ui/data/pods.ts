@@ -1,7 +1,6 @@
 import { SECOND } from "../../../server/clock.ts";
 import { type Api, read } from "../../client/api.ts";
 import type { Resource } from "../core/cache.ts";
-import { sessionsOfSpan } from "./sessions.ts";
 
 /** All pods of the org. A refusal with `runpod_key_missing` means that there is no RunPod key yet. */
 export const podsResource = {
@@ -20,13 +19,6 @@ export const attentionResource = {
 } satisfies Resource<unknown>;
 
 export type Attention = Awaited<ReturnType<typeof attentionResource.load>>[number];
-
-/** The sessions of the whole org that are to come or just over. */
-export const orgSessionsResource = {
-  key: "sessions",
-  everyMs: 30 * SECOND,
-  load: (api: Api, org: string) => sessionsOfSpan(api, org, {}),
-} satisfies Resource<unknown>;
 
 /** Who is on a pod now. */
 export const connectedResource = (id: string) => ({

@@ -33,6 +33,13 @@ export async function sessionsOfSpan(
   return { sessions: [...known.values()], more: true };
 }
 
+/** The sessions of the whole org that are to come or just over. */
+export const orgSessionsResource = {
+  key: "sessions",
+  everyMs: 30 * SECOND,
+  load: (api: Api, org: string) => sessionsOfSpan(api, org, {}),
+} satisfies Resource<unknown>;
+
 /** Days that one list of past sessions of the whole org covers. */
 export const PAST_DAYS = 28;
 

@@ -1,6 +1,6 @@
 import type { Transfer } from "../core/transfers.ts";
 import { duration, size, speed } from "../text/units.ts";
-import { amountLeftMs, type Sample, speedOf } from "../widgets/progress.ts";
+import { amountLeftMs, type Sample, speedOf } from "../core/samples.ts";
 
 /** What is on its way, in one line: the newest one with its progress, and how many others; null for nothing. */
 export function transferText(transfers: readonly Transfer[]): string | null {

@@ -10,7 +10,7 @@ import { arrange, drawTable, emptyLine, NEW_TABLE, type TableState } from "../wi
 import { askToTake, putAccess } from "./access_change.ts";
 import type { FindParams } from "./find_members.ts";
 import { memberActions, pasteForm, PEOPLE } from "./member_list.ts";
-import type { PodParams } from "./pod.ts";
+import type { PodParams } from "./pod_params.ts";
 import { saidAction, saidLines, withName } from "./said.ts";
 
 interface State {

@@ -7,23 +7,11 @@ import { ago } from "../text/units.ts";
 import { confirmScreen } from "../widgets/confirm.ts";
 import { factLines } from "../widgets/facts.ts";
 import { formScreen } from "../widgets/form/screen.ts";
+import { listOf, type ListState, NEW_LIST, upperHalf } from "../widgets/list.ts";
 import { drawReading } from "../widgets/reading.ts";
-import {
-  arrange,
-  drawTable,
-  emptyLine,
-  NEW_TABLE,
-  selectedRow,
-  type TableSpec,
-  type TableState,
-} from "../widgets/table.ts";
-import { tableActions } from "../widgets/table_actions.ts";
+import type { TableSpec } from "../widgets/table.ts";
 
-interface State {
-  readonly table: TableState;
-}
-
-type AttentionAt = At<null, State>;
+type AttentionAt = At<null, ListState>;
 
 const NONE: readonly Attention[] = [];
 
@@ -61,38 +49,32 @@ const specOf = (ui: Ui): TableSpec<Attention> => ({
   textOf: (one) => `${one.kind} ${one.name ?? ""} ${one.pod_id ?? ""} ${one.what}`,
 });
 
-const rowsOf = (at: AttentionAt) =>
-  arrange(specOf(at), at.state.table, at.read(attentionResource).value ?? NONE, at.filter);
-const selected = (at: AttentionAt) => selectedRow(specOf(at), at.state.table, rowsOf(at));
-const offers = (at: AttentionAt, action: "adopt" | "forget") => selected(at)?.actions.includes(action) === true;
-/** The list has a third of the window; what is selected is told below it. */
-const listHeight = (at: AttentionAt) => Math.max(3, Math.min(rowsOf(at).length + 1, Math.floor(at.height / 2)));
+const list = listOf<null, ListState, Attention>({
+  spec: specOf,
+  all: (at) => at.read(attentionResource).value ?? NONE,
+  height: upperHalf,
+});
+const offers = (at: AttentionAt, action: "adopt" | "forget") => list.selected(at)?.actions.includes(action) === true;
 
 /** What is not settled, or not as it should be, with what to do. */
-export const attentionScreen = defineScreen<null, State>({
+export const attentionScreen = defineScreen<null, ListState>({
   id: "attention",
   command: { word: "attention", about: "what is not settled, and what to do about it", open: () => null },
-  title: (at) => `Attention ${rowsOf(at).length}`,
+  title: (at) => `Attention ${list.count(at)}`,
   about:
     "Creates and actions of which it is not known what came of them, pods that nobody here made, and pods that are " +
     "not as they should be. Entries go by themselves when the matter is settled.",
-  init: () => ({ table: NEW_TABLE }),
+  init: () => NEW_LIST,
   hasFilter: true,
   actions: [
-    ...tableActions<null, State, Attention>({
-      spec: specOf,
-      rows: rowsOf,
-      table: (state) => state.table,
-      keep: (state, table) => ({ ...state, table }),
-      height: listHeight,
-    }),
+    ...list.actions,
     {
       keys: ["a"],
       word: "adopt",
       label: "adopt",
       about: "take the pod into the list, to see and control it here",
       when: (at) => offers(at, "adopt"),
-      run: (at) => adopt(at, selected(at)!),
+      run: (at) => adopt(at, list.selected(at)!),
     },
     {
       keys: ["f"],
@@ -100,16 +82,16 @@ export const attentionScreen = defineScreen<null, State>({
       label: "forget",
       about: "take the entry off the list; asks first",
       when: (at) => offers(at, "forget"),
-      run: (at) => forget(at, selected(at)!),
+      run: (at) => forget(at, list.selected(at)!),
     },
   ],
   view: (at) =>
     drawReading(at.read(attentionResource), at.width, at.height, (): Line[] => {
-      const rows = rowsOf(at);
-      if (rows.length === 0) return [emptyLine("All is settled.")];
-      const one = selected(at)!;
+      const table = list.draw(at, at.filter === "" ? "All is settled." : "Nothing fits the filter; esc shows all.");
+      const one = list.selected(at);
+      if (one === undefined) return table;
       return [
-        ...drawTable(specOf(at), at.state.table, rows, at.width, listHeight(at)),
+        ...table,
         BLANK,
         ...factLines([
           ["What", span(one.what, "bad")],

@@ -1,35 +1,18 @@
 import { shortAction, whoText } from "../../commands/audit.ts";
-import { type At, defineScreen, type Ui } from "../core/screen.ts";
+import { defineScreen, type Ui } from "../core/screen.ts";
 import { readPages } from "../data/pages.ts";
 import { type AuditEntry, auditPages } from "../data/records.ts";
-import { line, span } from "../text/line.ts";
+import { span } from "../text/line.ts";
 import { localTime } from "../text/units.ts";
 import { factLines } from "../widgets/facts.ts";
-import { pagedActions } from "../widgets/paged_actions.ts";
+import { NEW_PAGED_LIST, pagedListOf, type PagedState } from "../widgets/paged_list.ts";
 import { pagerScreen } from "../widgets/pager.ts";
-import { drawReading } from "../widgets/reading.ts";
-import {
-  arrange,
-  countText,
-  drawTable,
-  emptyLine,
-  NEW_TABLE,
-  selectedRow,
-  type TableSpec,
-  type TableState,
-} from "../widgets/table.ts";
+import { NEW_TABLE, type TableSpec } from "../widgets/table.ts";
 import { detailFacts, detailLine, exactTime, pickPod, type PodFilter, rowsOfPod } from "./record_filters.ts";
 
-interface State {
-  readonly table: TableState;
-  /** Pages that are wanted. */
-  readonly pages: number;
+interface State extends PagedState {
   readonly pod: PodFilter | null;
 }
-
-type AuditAt = At<null, State>;
-
-const NONE: readonly AuditEntry[] = [];
 
 const specOf = (ui: Ui): TableSpec<AuditEntry> => ({
   columns: [
@@ -81,9 +64,12 @@ const specOf = (ui: Ui): TableSpec<AuditEntry> => ({
       .join(" "),
 });
 
-const pagesOf = (at: AuditAt) => readPages(at, auditPages, at.state.pages);
-const allOf = (at: AuditAt) => rowsOfPod(pagesOf(at).reading.value ?? NONE, at.state.pod);
-const rowsOf = (at: AuditAt) => arrange(specOf(at), at.state.table, allOf(at), at.filter);
+const list = pagedListOf<null, State, AuditEntry>({
+  spec: specOf,
+  pages: (at) => readPages(at, auditPages, at.state.pages),
+  wanted: (at, rows) => rowsOfPod(rows, at.state.pod),
+  empty: (_, hasMore) => hasMore ? "None that is loaded; m loads older." : "No entry is like that.",
+});
 
 /** Who did what, newest first. */
 export const auditScreen = defineScreen<null, State>({
@@ -91,29 +77,22 @@ export const auditScreen = defineScreen<null, State>({
   command: { word: "audit", about: "who did what, and what was refused", open: () => null },
   title: (at) => {
     const { pod } = at.state;
-    return `Audit ${countText(rowsOf(at).length, allOf(at).length)}${pod === null ? "" : `, pod ${pod.name}`}`;
+    return `Audit ${list.count(at)}${pod === null ? "" : `, pod ${pod.name}`}`;
   },
   about:
     "Who did what, newest first: each change, certificate and sign-in, and what was refused to whom. / looks through " +
     "the entries that are loaded.",
-  init: () => ({ table: NEW_TABLE, pages: 1, pod: null }),
+  init: () => ({ ...NEW_PAGED_LIST, pod: null }),
   hasFilter: true,
   actions: [
     {
       keys: ["enter"],
       label: "details",
       about: "all that is known of the selected entry",
-      when: (at) => rowsOf(at).length > 0,
-      run: (at) => openDetails(at, selectedRow(specOf(at), at.state.table, rowsOf(at))!),
+      when: (at) => list.selected(at) !== undefined,
+      run: (at) => openDetails(at, list.selected(at)!),
     },
-    ...pagedActions<null, State, AuditEntry>({
-      spec: specOf,
-      rows: rowsOf,
-      table: (state) => state.table,
-      keep: (state, table) => ({ ...state, table }),
-      hasMore: (at) => pagesOf(at).hasMore,
-      more: (state) => ({ ...state, pages: state.pages + 1 }),
-    }),
+    ...list.actions,
     {
       keys: ["p"],
       word: "pod-filter",
@@ -124,26 +103,13 @@ export const auditScreen = defineScreen<null, State>({
           at,
           () =>
             new Map(
-              (pagesOf(at).reading.value ?? NONE).flatMap(({ pod_id }) => pod_id === null ? [] : [[pod_id, null]]),
+              (list.loaded(at)).flatMap(({ pod_id }) => pod_id === null ? [] : [[pod_id, null]]),
             ),
           (pod) => at.set((state) => ({ ...state, pod, table: NEW_TABLE })),
         ),
     },
   ],
-  view: (at) => {
-    const { reading, isLoadingMore, hasMore } = pagesOf(at);
-    return drawReading(reading, at.width, at.height, (_, height) => {
-      const rows = rowsOf(at);
-      const foot = isLoadingMore ? [line(span("  Loading older ones …", "dim"))] : [];
-      if (rows.length > 0) {
-        return [...drawTable(specOf(at), at.state.table, rows, at.width, height - foot.length), ...foot];
-      }
-      return [
-        emptyLine(hasMore ? "None that is loaded; m loads older." : "No entry is like that."),
-        ...foot,
-      ];
-    });
-  },
+  view: (at) => list.view(at),
 });
 
 function openDetails(ui: Ui, entry: AuditEntry): void {

@@ -2,38 +2,18 @@ import { read } from "../../client/api.ts";
 import { type At, defineScreen, type Ui } from "../core/screen.ts";
 import { readPages } from "../data/pages.ts";
 import { type Delivery, deliveryPages } from "../data/records.ts";
-import { line, span } from "../text/line.ts";
+import { span } from "../text/line.ts";
 import { localTime } from "../text/units.ts";
 import { factLines } from "../widgets/facts.ts";
-import { pagedActions } from "../widgets/paged_actions.ts";
+import { NEW_PAGED_LIST, pagedListOf, type PagedState } from "../widgets/paged_list.ts";
 import { pagerScreen } from "../widgets/pager.ts";
-import { drawReading } from "../widgets/reading.ts";
-import {
-  arrange,
-  countText,
-  drawTable,
-  emptyLine,
-  NEW_TABLE,
-  selectedRow,
-  type TableSpec,
-  type TableState,
-} from "../widgets/table.ts";
+import type { TableSpec } from "../widgets/table.ts";
 
 export interface DeliveriesParams {
   /** The number of the webhook. */
   readonly id: number;
   readonly name: string;
 }
-
-interface State {
-  readonly table: TableState;
-  /** Pages that are wanted. */
-  readonly pages: number;
-}
-
-type DeliveriesAt = At<DeliveriesParams, State>;
-
-const NONE: readonly Delivery[] = [];
 
 function stateSpan({ state, attempts }: Delivery) {
   switch (state) {
@@ -75,59 +55,43 @@ const specOf = (ui: Ui): TableSpec<Delivery> => ({
   textOf: (one) => `${one.kind} ${one.state} ${one.last_status ?? ""} ${one.last_error ?? ""} ${one.delivery_id}`,
 });
 
-const pagesOf = (at: DeliveriesAt) => readPages(at, deliveryPages(at.params.id), at.state.pages);
-const allOf = (at: DeliveriesAt) => pagesOf(at).reading.value ?? NONE;
-const rowsOf = (at: DeliveriesAt) => arrange(specOf(at), at.state.table, allOf(at), at.filter);
-const selected = (at: DeliveriesAt) => selectedRow(specOf(at), at.state.table, rowsOf(at));
+const list = pagedListOf<DeliveriesParams, PagedState, Delivery>({
+  spec: specOf,
+  pages: (at) => readPages(at, deliveryPages(at.params.id), at.state.pages),
+  empty: (at) => at.filter === "" ? "Nothing was sent to it yet." : "No delivery is like that.",
+});
 /** A test is sent anew by `t` in the list of webhooks, and what waits is sent anyway. */
 const canResend = (one: Delivery | undefined) => one !== undefined && one.event_id !== null && one.state !== "waiting";
 
 /** What was sent to one webhook, newest first. */
-export const deliveriesScreen = defineScreen<DeliveriesParams, State>({
+export const deliveriesScreen = defineScreen<DeliveriesParams, PagedState>({
   id: "deliveries",
-  title: (at) => `Deliveries to ${at.params.name} ${countText(rowsOf(at).length, allOf(at).length)}`,
+  title: (at) => `Deliveries to ${at.params.name} ${list.count(at)}`,
   about: "What was sent to the webhook, newest first, and what came of it. What fails is tried again for a while.",
-  init: () => ({ table: NEW_TABLE, pages: 1 }),
+  init: () => NEW_PAGED_LIST,
   hasFilter: true,
   actions: [
     {
       keys: ["enter"],
       label: "details",
       about: "all that is known of the selected delivery",
-      when: (at) => selected(at) !== undefined,
-      run: (at) => openDetails(at, selected(at)!),
+      when: (at) => list.selected(at) !== undefined,
+      run: (at) => openDetails(at, list.selected(at)!),
     },
-    ...pagedActions<DeliveriesParams, State, Delivery>({
-      spec: specOf,
-      rows: rowsOf,
-      table: (state) => state.table,
-      keep: (state, table) => ({ ...state, table }),
-      hasMore: (at) => pagesOf(at).hasMore,
-      more: (state) => ({ ...state, pages: state.pages + 1 }),
-    }),
+    ...list.actions,
     {
       keys: ["r"],
       word: "resend",
       label: "send again",
       about: "send the selected event again, under the same delivery id",
-      when: (at) => canResend(selected(at)),
-      run: (at) => resend(at, selected(at)!),
+      when: (at) => canResend(list.selected(at)),
+      run: (at) => resend(at, list.selected(at)!),
     },
   ],
-  view: (at) => {
-    const { reading, isLoadingMore } = pagesOf(at);
-    return drawReading(reading, at.width, at.height, (_, height) => {
-      const rows = rowsOf(at);
-      const foot = isLoadingMore ? [line(span("  Loading older ones …", "dim"))] : [];
-      if (rows.length > 0) {
-        return [...drawTable(specOf(at), at.state.table, rows, at.width, height - foot.length), ...foot];
-      }
-      return [emptyLine(at.filter === "" ? "Nothing was sent to it yet." : "No delivery is like that."), ...foot];
-    });
-  },
+  view: (at) => list.view(at),
 });
 
-async function resend(at: DeliveriesAt, delivery: Delivery): Promise<void> {
+async function resend(at: At<DeliveriesParams, PagedState>, delivery: Delivery): Promise<void> {
   const param = { id: String(at.params.id), delivery: String(delivery.id) };
   const done = await at.call(
     `Send ${delivery.kind} again`,

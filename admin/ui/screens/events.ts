@@ -3,23 +3,13 @@ import { type At, defineScreen, type Ui } from "../core/screen.ts";
 import { readPages } from "../data/pages.ts";
 import type { Event } from "../data/pods.ts";
 import { eventPages } from "../data/records.ts";
-import { line, span } from "../text/line.ts";
+import { span } from "../text/line.ts";
 import { localTime } from "../text/units.ts";
 import { factLines } from "../widgets/facts.ts";
-import { pagedActions } from "../widgets/paged_actions.ts";
+import { NEW_PAGED_LIST, pagedListOf, type PagedState } from "../widgets/paged_list.ts";
 import { pagerScreen } from "../widgets/pager.ts";
 import { pickerScreen } from "../widgets/picker.ts";
-import { drawReading } from "../widgets/reading.ts";
-import {
-  arrange,
-  countText,
-  drawTable,
-  emptyLine,
-  NEW_TABLE,
-  selectedRow,
-  type TableSpec,
-  type TableState,
-} from "../widgets/table.ts";
+import { NEW_TABLE, type TableSpec } from "../widgets/table.ts";
 import { detailFacts, detailLine, exactTime, pickPod, type PodFilter, rowsOfPod } from "./record_filters.ts";
 
 export interface EventsParams {
@@ -27,17 +17,12 @@ export interface EventsParams {
   readonly pod: PodFilter | null;
 }
 
-interface State {
-  readonly table: TableState;
-  /** Pages that are wanted. */
-  readonly pages: number;
+interface State extends PagedState {
   readonly kind: EventKind | null;
   readonly pod: PodFilter | null;
 }
 
 type EventsAt = At<EventsParams, State>;
-
-const NONE: readonly Event[] = [];
 
 const specOf = (ui: Ui): TableSpec<Event> => ({
   columns: [
@@ -70,9 +55,12 @@ const specOf = (ui: Ui): TableSpec<Event> => ({
     `${one.kind} ${one.subject ?? ""} ${one.pod_id ?? ""} ${one.actor ?? ""} ${detailLine(ui, one.details)}`,
 });
 
-const pagesOf = (at: EventsAt) => readPages(at, eventPages(at.state.kind), at.state.pages);
-const allOf = (at: EventsAt) => rowsOfPod(pagesOf(at).reading.value ?? NONE, at.state.pod);
-const rowsOf = (at: EventsAt) => arrange(specOf(at), at.state.table, allOf(at), at.filter);
+const list = pagedListOf<EventsParams, State, Event>({
+  spec: specOf,
+  pages: (at) => readPages(at, eventPages(at.state.kind), at.state.pages),
+  wanted: (at, rows) => rowsOfPod(rows, at.state.pod),
+  empty: emptyText,
+});
 
 /** What happened in the org, newest first; of one pod when it is opened with one. */
 export const eventsScreen = defineScreen<EventsParams, State>({
@@ -81,29 +69,22 @@ export const eventsScreen = defineScreen<EventsParams, State>({
   title: (at) => {
     const { kind, pod } = at.state;
     const only = [kind, pod === null ? null : `pod ${pod.name}`].filter((one) => one !== null);
-    return [`Events ${countText(rowsOf(at).length, allOf(at).length)}`, ...only].join(", ");
+    return [`Events ${list.count(at)}`, ...only].join(", ");
   },
   about:
     "What happened, newest first, as webhooks are told of it. Who asked for what is in the audit. / looks through the " +
     "events that are loaded.",
-  init: ({ pod }) => ({ table: NEW_TABLE, pages: 1, kind: null, pod }),
+  init: ({ pod }) => ({ ...NEW_PAGED_LIST, kind: null, pod }),
   hasFilter: true,
   actions: [
     {
       keys: ["enter"],
       label: "details",
       about: "all that is known of the selected event",
-      when: (at) => rowsOf(at).length > 0,
-      run: (at) => openDetails(at, selectedRow(specOf(at), at.state.table, rowsOf(at))!),
+      when: (at) => list.selected(at) !== undefined,
+      run: (at) => openDetails(at, list.selected(at)!),
     },
-    ...pagedActions<EventsParams, State, Event>({
-      spec: specOf,
-      rows: rowsOf,
-      table: (state) => state.table,
-      keep: (state, table) => ({ ...state, table }),
-      hasMore: (at) => pagesOf(at).hasMore,
-      more: (state) => ({ ...state, pages: state.pages + 1 }),
-    }),
+    ...list.actions,
     {
       keys: ["f"],
       word: "kind",
@@ -119,28 +100,15 @@ export const eventsScreen = defineScreen<EventsParams, State>({
       run: (at) =>
         pickPod(
           at,
-          () =>
-            new Map((pagesOf(at).reading.value ?? NONE).flatMap((one) =>
-              one.pod_id === null ? [] : [[one.pod_id, one.subject]]
-            )),
-          (pod) =>
-            at.set((state) => ({ ...state, pod, table: NEW_TABLE })),
+          () => new Map((list.loaded(at)).flatMap((one) => one.pod_id === null ? [] : [[one.pod_id, one.subject]])),
+          (pod) => at.set((state) => ({ ...state, pod, table: NEW_TABLE })),
         ),
     },
   ],
-  view: (at) => {
-    const { reading, isLoadingMore } = pagesOf(at);
-    return drawReading(reading, at.width, at.height, (_, height) => {
-      const rows = rowsOf(at);
-      const foot = isLoadingMore ? [line(span("  Loading older ones …", "dim"))] : [];
-      if (rows.length === 0) return [emptyLine(emptyText(at)), ...foot];
-      return [...drawTable(specOf(at), at.state.table, rows, at.width, height - foot.length), ...foot];
-    });
-  },
+  view: (at) => list.view(at),
 });
 
-function emptyText(at: EventsAt): string {
-  const { hasMore } = pagesOf(at);
+function emptyText(at: EventsAt, hasMore: boolean): string {
   if (at.filter === "" && at.state.pod === null && at.state.kind === null) return "Nothing has happened yet.";
   return hasMore ? "None that is loaded; m loads older." : "No event is like that.";
 }

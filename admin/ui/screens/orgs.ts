@@ -3,22 +3,18 @@ import { type At, defineScreen } from "../core/screen.ts";
 import { meResource } from "../data/me.ts";
 import { BLANK, type Line, line, span } from "../text/line.ts";
 import { wrap } from "../text/cells.ts";
+import { listOf, type ListState, NEW_LIST } from "../widgets/list.ts";
 import { drawReading } from "../widgets/reading.ts";
-import { arrange, drawTable, NEW_TABLE, selectedRow, type TableSpec, type TableState } from "../widgets/table.ts";
-import { tableActions } from "../widgets/table_actions.ts";
+import type { TableSpec } from "../widgets/table.ts";
 import { formScreen } from "../widgets/form/screen.ts";
 import { podsScreen } from "./pods.ts";
-
-interface State {
-  readonly table: TableState;
-}
 
 interface Org {
   readonly prefix: string;
   readonly name: string;
 }
 
-type OrgsAt = At<null, State>;
+type OrgsAt = At<null, ListState>;
 
 const NONE: readonly Org[] = [];
 
@@ -32,7 +28,11 @@ const specOf = (at: OrgsAt): TableSpec<Org> => ({
   textOf: (org) => `${org.prefix} ${org.name}`,
 });
 
-const rowsOf = (at: OrgsAt) => arrange(specOf(at), at.state.table, at.read(meResource).value?.orgs ?? NONE, at.filter);
+const list = listOf<null, ListState, Org>({
+  spec: specOf,
+  all: (at) => at.read(meResource).value?.orgs ?? NONE,
+  height: (at) => at.height - noteLines(at).length,
+});
 
 async function go(at: OrgsAt, org: string): Promise<void> {
   if (org === at.org) at.home(podsScreen, null);
@@ -40,29 +40,23 @@ async function go(at: OrgsAt, org: string): Promise<void> {
 }
 
 /** The orgs within reach of who is signed in, and the way to another one. */
-export const orgsScreen = defineScreen<null, State>({
+export const orgsScreen = defineScreen<null, ListState>({
   id: "orgs",
   command: { word: "orgs", about: "go to another organization", open: () => null },
   title: () => "Organizations",
   about:
     "The operator reaches every organization. An officer token is for one; for another one of the same server you " +
     "sign in again.",
-  init: () => ({ table: NEW_TABLE }),
+  init: () => NEW_LIST,
   hasFilter: true,
   actions: [
     {
       keys: ["enter"],
       label: "go there",
-      when: (at) => rowsOf(at).length > 0,
-      run: (at) => go(at, selectedRow(specOf(at), at.state.table, rowsOf(at))!.prefix),
+      when: (at) => list.selected(at) !== undefined,
+      run: (at) => go(at, list.selected(at)!.prefix),
     },
-    ...tableActions<null, State, Org>({
-      spec: specOf,
-      rows: rowsOf,
-      table: (state) => state.table,
-      keep: (state, table) => ({ ...state, table }),
-      height: (at) => at.height - noteLines(at).length,
-    }),
+    ...list.actions,
     {
       word: "org",
       takes: "<prefix>",
@@ -91,7 +85,7 @@ export const orgsScreen = defineScreen<null, State>({
   view: (at) =>
     drawReading(at.read(meResource), at.width, at.height, (_, height): Line[] => {
       const notes = noteLines(at);
-      return [...drawTable(specOf(at), at.state.table, rowsOf(at), at.width, height - notes.length), ...notes];
+      return [...list.draw(at, "No organization is like that.", { height: height - notes.length }), ...notes];
     }),
 });
 

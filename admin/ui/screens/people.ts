@@ -22,7 +22,7 @@ import { tableActions } from "../widgets/table_actions.ts";
 import { accessScreen } from "./access.ts";
 import { askToDisconnect, blockedOn, chooseUnblock } from "./disconnect.ts";
 import { connectedSpec, onNow, recentSpec } from "./people_tables.ts";
-import type { PodParams } from "./pod.ts";
+import type { PodParams } from "./pod_params.ts";
 import { saidAction, saidLines } from "./said.ts";
 
 type Part = "now" | "recent";

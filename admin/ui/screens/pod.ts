@@ -5,28 +5,19 @@ import { type Event, eventsResource, type Pod, podSessionsResource, podsResource
 import { BLANK, type Line, line, span } from "../text/line.ts";
 import { localTime } from "../text/units.ts";
 import { formScreen } from "../widgets/form/screen.ts";
-import { scrolled } from "../widgets/pager.ts";
 import { problemLines } from "../widgets/reading.ts";
+import { inSight, scrollAction, type ScrollState } from "../widgets/scroll.ts";
 import { accessScreen } from "./access.ts";
 import { peopleScreen } from "./people.ts";
 import { eventsScreen } from "./events.ts";
 import { filesAction } from "./files/browse.ts";
 import { podActions } from "./pod_actions.ts";
 import { podDetails } from "./pod_details.ts";
+import type { PodParams } from "./pod_params.ts";
 import { extendSession } from "./session_actions.ts";
 import { sessionsScreen } from "./sessions.ts";
 
-export interface PodParams {
-  readonly id: string;
-  /** For the title until the list is known, and once the pod is gone. */
-  readonly name: string;
-}
-
-interface State {
-  readonly from: number;
-}
-
-type PodAt = At<PodParams, State>;
+type PodAt = At<PodParams, ScrollState>;
 
 const podOf = (at: PodAt): Pod | undefined => at.read(podsResource).value?.pods.find(({ id }) => id === at.params.id);
 
@@ -37,14 +28,14 @@ const runningSession = (at: PodAt) => {
 };
 
 /** One pod: what is known of it, what is wrong with it, what happened, and everything that is done to it. */
-export const podScreen = defineScreen<PodParams, State>({
+export const podScreen = defineScreen<PodParams, ScrollState>({
   id: "pod",
   title: (at) => podOf(at)?.name ?? at.params.name,
   about: "One pod. What is wrong with it stands first, with what to do; below are its last events.",
   init: () => ({ from: 0 }),
   actions: [
-    ...podActions<PodParams, State>(podOf, (at) => at.close()),
-    filesAction<PodParams, State>(podOf),
+    ...podActions<PodParams, ScrollState>(podOf, (at) => at.close()),
+    filesAction<PodParams, ScrollState>(podOf),
     {
       keys: ["a"],
       word: "access",
@@ -92,22 +83,9 @@ export const podScreen = defineScreen<PodParams, State>({
       about: "all saved events of the pod, with their details",
       run: (at) => at.open(eventsScreen, { pod: { id: at.params.id, name: podOf(at)?.name ?? at.params.name } }),
     },
-    {
-      keys: ["down", "up", "j", "k", "pagedown", "pageup", "home", "end", "g", "G"],
-      shown: "↑↓",
-      label: "scroll",
-      when: (at) => bodyLines(at).length > at.height,
-      run: (at, key) => {
-        const last = Math.max(0, bodyLines(at).length - at.height);
-        at.set({ from: scrolled(Math.min(at.state.from, last), key, at.height, last) });
-      },
-    },
+    scrollAction({ lines: bodyLines }),
   ],
-  view: (at) => {
-    const lines = bodyLines(at);
-    const from = Math.min(at.state.from, Math.max(0, lines.length - at.height));
-    return lines.slice(from, from + at.height);
-  },
+  view: (at) => inSight({ lines: bodyLines }, at),
 });
 
 function bodyLines(at: PodAt): Line[] {

@@ -1,20 +1,13 @@
 import { type At, defineScreen, type Ui } from "../core/screen.ts";
 import { accessText, machineText, nextText, onText, statusSpan, statusWord, troubleText } from "../data/pod_words.ts";
-import { attentionResource, connectedResource, orgSessionsResource, type Pod, podsResource } from "../data/pods.ts";
+import { attentionResource, connectedResource, type Pod, podsResource } from "../data/pods.ts";
+import { orgSessionsResource } from "../data/sessions.ts";
 import { wrap } from "../text/cells.ts";
 import { BLANK, fit, type Line, line, span } from "../text/line.ts";
 import { ago, money, rate } from "../text/units.ts";
+import { listOf, type ListState, NEW_LIST } from "../widgets/list.ts";
 import { drawReading } from "../widgets/reading.ts";
-import {
-  arrange,
-  drawTable,
-  emptyLine,
-  NEW_TABLE,
-  selectedRow,
-  type TableSpec,
-  type TableState,
-} from "../widgets/table.ts";
-import { tableActions } from "../widgets/table_actions.ts";
+import type { TableSpec } from "../widgets/table.ts";
 import { attentionScreen } from "./attention.ts";
 import { newPodForm, newPodScreen } from "./new_pod.ts";
 import { filesAction } from "./files/browse.ts";
@@ -23,11 +16,7 @@ import { podDetails } from "./pod_details.ts";
 import { podScreen } from "./pod.ts";
 import { openKeyForm } from "./runpod_key.ts";
 
-interface State {
-  readonly table: TableState;
-}
-
-type PodsAt = At<null, State>;
+type PodsAt = At<null, ListState>;
 
 /** From here on the selected pod's details stand beside the list. */
 const WIDE = 100;
@@ -138,40 +127,32 @@ const specOf = (ui: Ui): TableSpec<Pod> => ({
 /** Who is on a pod is asked of the pod itself, so only of one that answers. */
 const isAsked = (pod: Pod) => pod.status === "RUNNING" && pod.reachable === true;
 
-const podsOf = (at: PodsAt) => at.read(podsResource).value?.pods ?? NO_PODS;
-const rowsOf = (at: PodsAt) => arrange(specOf(at), at.state.table, podsOf(at), at.filter);
-const selected = (at: PodsAt) => selectedRow(specOf(at), at.state.table, rowsOf(at));
+const list = listOf<null, ListState, Pod>({
+  spec: specOf,
+  all: (at) => at.read(podsResource).value?.pods ?? NO_PODS,
+  height: (at) => at.height - headLines(at).length,
+});
 const lacksKey = (at: Ui) => at.read(podsResource).problem?.code === "runpod_key_missing";
 
 /** All pods of the org, live. */
-export const podsScreen = defineScreen<null, State>({
+export const podsScreen = defineScreen<null, ListState>({
   id: "pods",
   command: { word: "pods", about: "all pods of the organization", open: () => null },
-  title: (at) => {
-    const all = podsOf(at).length;
-    const shown = rowsOf(at).length;
-    return shown === all ? `Pods ${all}` : `Pods ${shown} of ${all}`;
-  },
+  title: (at) => `Pods ${list.count(at)}`,
   about:
     "All pods of the organization. ● runs, ○ is stopped, ◐ is on its way, ! needs a look; ~ says that RunPod was not " +
     "heard since. ON counts who is on a pod now.",
-  init: () => ({ table: NEW_TABLE }),
+  init: () => NEW_LIST,
   hasFilter: true,
   actions: [
     {
       keys: ["enter"],
       label: "open",
       about: "open the selected pod",
-      when: (at) => selected(at) !== undefined,
-      run: (at) => at.open(podScreen, { id: selected(at)!.id, name: selected(at)!.name }),
+      when: (at) => list.selected(at) !== undefined,
+      run: (at) => at.open(podScreen, { id: list.selected(at)!.id, name: list.selected(at)!.name }),
     },
-    ...tableActions<null, State, Pod>({
-      spec: specOf,
-      rows: rowsOf,
-      table: (state) => state.table,
-      keep: (state, table) => ({ ...state, table }),
-      height: (at) => at.height - headLines(at).length,
-    }),
+    ...list.actions,
     {
       keys: ["a"],
       label: "attention",
@@ -194,8 +175,8 @@ export const podsScreen = defineScreen<null, State>({
       when: lacksKey,
       run: (at) => openKeyForm(at, { isSet: false }),
     },
-    ...podActions<null, State>(selected),
-    filesAction<null, State>(selected),
+    ...podActions<null, ListState>(list.selected),
+    filesAction<null, ListState>(list.selected),
   ],
   view: (at) => {
     const reading = at.read(podsResource);
@@ -210,16 +191,12 @@ export const podsScreen = defineScreen<null, State>({
 });
 
 function listLines(at: PodsAt, height: number): Line[] {
-  const rows = rowsOf(at);
-  if (rows.length === 0) {
-    return [
-      emptyLine(at.filter === "" ? "There are no pods yet; n makes one." : "No pod fits the filter; esc shows all."),
-    ];
-  }
+  const empty = at.filter === "" ? "There are no pods yet; n makes one." : "No pod fits the filter; esc shows all.";
+  if (list.rows(at).length === 0) return list.draw(at, empty);
   const pane = at.width >= WIDE ? Math.min(60, Math.max(36, Math.floor(at.width * 0.3))) : 0;
-  const table = drawTable(specOf(at), at.state.table, rows, at.width - (pane === 0 ? 0 : pane + 3), height);
+  const table = list.draw(at, empty, { width: at.width - (pane === 0 ? 0 : pane + 3), height });
   if (pane === 0) return table;
-  const pod = selected(at);
+  const pod = list.selected(at);
   const details = pod === undefined ? [] : [line(span(pod.name, "strong")), ...podDetails(at, pod, pane)];
   return Array.from({ length: height }, (_, row) => [
     ...fit(table[row] ?? BLANK, at.width - pane - 3),

@@ -1,27 +1,14 @@
 import { type Api, read } from "../../client/api.ts";
-import { type At, defineScreen, type Ui } from "../core/screen.ts";
+import { defineScreen, type Ui } from "../core/screen.ts";
 import { discordRolesResource, rolesResource } from "../data/settings.ts";
 import { wrap } from "../text/cells.ts";
 import { BLANK, type Line, line, span } from "../text/line.ts";
 import { confirmScreen } from "../widgets/confirm.ts";
+import { listOf, type ListState, NEW_LIST } from "../widgets/list.ts";
 import { pickerScreen } from "../widgets/picker.ts";
 import { drawReading } from "../widgets/reading.ts";
-import {
-  arrange,
-  drawTable,
-  emptyLine,
-  NEW_TABLE,
-  selectedRow,
-  type TableSpec,
-  type TableState,
-} from "../widgets/table.ts";
-import { tableActions } from "../widgets/table_actions.ts";
+import type { TableSpec } from "../widgets/table.ts";
 
-interface State {
-  readonly table: TableState;
-}
-
-type RolesAt = At<null, State>;
 type Kind = "officer" | "member";
 
 interface RoleRow {
@@ -56,28 +43,25 @@ const allOf = (ui: Ui): readonly RoleRow[] => {
   });
   return [...roles.officer_role_ids.map(row("officer")), ...roles.member_role_ids.map(row("member"))];
 };
-const rowsOf = (at: RolesAt) => arrange(SPEC, at.state.table, allOf(at), at.filter);
-const selected = (at: RolesAt) => selectedRow(SPEC, at.state.table, rowsOf(at));
+const list = listOf<null, ListState, RoleRow>({
+  spec: () => SPEC,
+  all: allOf,
+  height: (at) => at.height - noteLines(at).length,
+});
 const mayChange = ({ me }: Ui) => me !== undefined && (me.kind === "operator" || me.is_superadmin);
 
 /** Which roles of the Discord server make officers and members; the operator and superadmins change them. */
-export const rolesScreen = defineScreen<null, State>({
+export const rolesScreen = defineScreen<null, ListState>({
   id: "roles",
   command: { word: "roles", about: "which Discord roles make officers and members", open: () => null },
   title: () => "Roles",
   about:
     "Which roles of the Discord server make officers (root on every pod, money, settings) and which make members. Only " +
     "the operator on the server and superadmins change them.",
-  init: () => ({ table: NEW_TABLE }),
+  init: () => NEW_LIST,
   hasFilter: true,
   actions: [
-    ...tableActions<null, State, RoleRow>({
-      spec: () => SPEC,
-      rows: rowsOf,
-      table: (state) => state.table,
-      keep: (state, table) => ({ ...state, table }),
-      height: (at) => at.height - noteLines(at).length,
-    }),
+    ...list.actions,
     {
       keys: ["a"],
       word: "add-officer-role",
@@ -99,19 +83,15 @@ export const rolesScreen = defineScreen<null, State>({
       word: "remove-role",
       label: "remove",
       about: "the selected role makes no officers (or members) any more; asks first",
-      when: (at) => mayChange(at) && selected(at) !== undefined,
-      run: (at) => confirmRemove(at, selected(at)!),
+      when: (at) => mayChange(at) && list.selected(at) !== undefined,
+      run: (at) => confirmRemove(at, list.selected(at)!),
     },
   ],
   view: (at) =>
     drawReading(at.read(rolesResource), at.width, at.height, (_, height): Line[] => {
       const notes = noteLines(at);
-      const rows = rowsOf(at);
-      const room = Math.max(2, height - notes.length);
-      const list = rows.length === 0
-        ? [emptyLine(at.filter === "" ? "No role is chosen." : "No role is like that.")]
-        : drawTable(SPEC, at.state.table, rows, at.width, room);
-      return [...list, ...notes];
+      const empty = at.filter === "" ? "No role is chosen." : "No role is like that.";
+      return [...list.draw(at, empty, { height: Math.max(2, height - notes.length) }), ...notes];
     }),
 });
 

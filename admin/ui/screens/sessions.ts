@@ -1,24 +1,15 @@
 import { DAY } from "../../../server/clock.ts";
 import type { Reading } from "../core/cache.ts";
 import { type At, defineScreen } from "../core/screen.ts";
-import { orgSessionsResource, podSessionsResource, type Session } from "../data/pods.ts";
+import { podSessionsResource, type Session } from "../data/pods.ts";
 import { sessionFacts, sessionSpan, stopText } from "../data/session_words.ts";
-import { partsOf, pastSessionsResource, pastSpan, scheduleResource } from "../data/sessions.ts";
+import { orgSessionsResource, partsOf, pastSessionsResource, pastSpan, scheduleResource } from "../data/sessions.ts";
 import { BLANK, type Line, line, span } from "../text/line.ts";
 import { calendarTime, dayText, duration } from "../text/units.ts";
 import { factLines } from "../widgets/facts.ts";
+import { listOf, type ListState, NEW_LIST } from "../widgets/list.ts";
 import { drawReading } from "../widgets/reading.ts";
-import {
-  arrange,
-  countText,
-  drawTable,
-  emptyLine,
-  NEW_TABLE,
-  selectedRow,
-  type TableSpec,
-  type TableState,
-} from "../widgets/table.ts";
-import { tableActions } from "../widgets/table_actions.ts";
+import type { TableSpec } from "../widgets/table.ts";
 import { addSession, sessionActions } from "./session_actions.ts";
 import type { PodOfSession } from "./session_form.ts";
 import { sessionScreen } from "./session.ts";
@@ -28,8 +19,7 @@ export interface SessionsParams {
   readonly pod: PodOfSession | null;
 }
 
-interface State {
-  readonly table: TableState;
+interface State extends ListState {
   readonly isPast: boolean;
   /** Of the past sessions of the whole org: how many times back. */
   readonly page: number;
@@ -141,36 +131,34 @@ const allOf = (at: SessionsAt): readonly Session[] => {
   const { open, over } = partsOf(readingOf(at).value?.sessions ?? NONE);
   return at.state.isPast ? over : open;
 };
-const rowsOf = (at: SessionsAt) => arrange(specOf(at), at.state.table, allOf(at), at.filter);
-const selected = (at: SessionsAt) => selectedRow(specOf(at), at.state.table, rowsOf(at));
 const isPastOfOrg = (at: SessionsAt) => at.state.isPast && at.params.pod === null;
-
-const listHeight = (at: SessionsAt) => {
-  const room = at.height - headLines(at).length;
-  return at.height < TALL ? room : Math.max(4, Math.min(rowsOf(at).length + 1, Math.floor(room / 2)));
-};
+const list = listOf<SessionsParams, State, Session>({
+  spec: specOf,
+  all: allOf,
+  height: (at, { rows }) => {
+    const room = at.height - headLines(at).length;
+    return at.height < TALL ? room : Math.max(4, Math.min(rows(at).length + 1, Math.floor(room / 2)));
+  },
+});
 
 /** The sessions of a pod or of the whole org, as a calendar: what is to come and what was. */
 export const sessionsScreen = defineScreen<SessionsParams, State>({
   id: "sessions",
   command: { word: "sessions", about: "the sessions of all pods", open: () => ({ pod: null }) },
-  title: (at) => {
-    const counted = countText(rowsOf(at).length, allOf(at).length);
-    return at.state.isPast ? `Past sessions ${counted}` : `Sessions ${counted}`;
-  },
+  title: (at) => `${at.state.isPast ? "Past sessions" : "Sessions"} ${list.count(at)}`,
   about:
     "Sessions start a pod some minutes before their start and stop it at their stop. ○ is scheduled, ◐ starts, ● runs, " +
     "✓ is done; ! was missed or failed, or could not be started yet, and WHY says the reason. Times are those of the " +
     "time zone above the list; start the admin with TZ=America/Phoenix, for example, for another one.",
-  init: () => ({ table: NEW_TABLE, isPast: false, page: 0 }),
+  init: () => ({ ...NEW_LIST, isPast: false, page: 0 }),
   hasFilter: true,
   actions: [
     {
       keys: ["enter"],
       label: "open",
       about: "all that is known of the selected session",
-      when: (at) => typeof selected(at)?.pod_id === "string",
-      run: (at) => at.open(sessionScreen, { podId: selected(at)!.pod_id!, id: selected(at)!.id }),
+      when: (at) => typeof list.selected(at)?.pod_id === "string",
+      run: (at) => at.open(sessionScreen, { podId: list.selected(at)!.pod_id!, id: list.selected(at)!.id }),
     },
     {
       keys: ["a"],
@@ -179,14 +167,14 @@ export const sessionsScreen = defineScreen<SessionsParams, State>({
       about: "a new session, or a weekly series",
       run: (at) => addSession(at, at.params.pod),
     },
-    ...sessionActions<SessionsParams, State>(selected),
+    ...sessionActions<SessionsParams, State>(list.selected),
     {
       keys: ["p"],
       word: "past",
       label: "past",
       about: "sessions that are over, the last one first",
       when: (at) => !at.state.isPast,
-      run: (at) => at.set({ isPast: true, page: 0, table: NEW_TABLE }),
+      run: (at) => at.set({ isPast: true, page: 0, ...NEW_LIST }),
     },
     {
       keys: ["u"],
@@ -194,29 +182,23 @@ export const sessionsScreen = defineScreen<SessionsParams, State>({
       label: "upcoming",
       about: "sessions that are not over",
       when: (at) => at.state.isPast,
-      run: (at) => at.set({ isPast: false, table: NEW_TABLE }),
+      run: (at) => at.set({ isPast: false, ...NEW_LIST }),
     },
     {
       keys: ["left", "["],
       label: "earlier",
       about: "the four weeks before",
       when: isPastOfOrg,
-      run: (at) => at.set(({ page }) => ({ isPast: true, page: page + 1, table: NEW_TABLE })),
+      run: (at) => at.set(({ page }) => ({ isPast: true, page: page + 1, ...NEW_LIST })),
     },
     {
       keys: ["right", "]"],
       label: "later",
       about: "the four weeks after",
       when: (at) => isPastOfOrg(at) && at.state.page > 0,
-      run: (at) => at.set(({ page }) => ({ isPast: true, page: Math.max(0, page - 1), table: NEW_TABLE })),
+      run: (at) => at.set(({ page }) => ({ isPast: true, page: Math.max(0, page - 1), ...NEW_LIST })),
     },
-    ...tableActions<SessionsParams, State, Session>({
-      spec: specOf,
-      rows: rowsOf,
-      table: (state) => state.table,
-      keep: (state, table) => ({ ...state, table }),
-      height: listHeight,
-    }),
+    ...list.actions,
   ],
   view: (at) => {
     const head = headLines(at);
@@ -225,10 +207,8 @@ export const sessionsScreen = defineScreen<SessionsParams, State>({
 });
 
 function listLines(at: SessionsAt): Line[] {
-  const rows = rowsOf(at);
-  if (rows.length === 0) return [emptyLine(emptyText(at))];
-  const table = drawTable(specOf(at), at.state.table, rows, at.width, listHeight(at));
-  const one = selected(at);
+  const table = list.draw(at, emptyText(at));
+  const one = list.selected(at);
   if (at.height < TALL || one === undefined) return table;
   const open = partsOf(readingOf(at).value?.sessions ?? NONE).open.filter(({ pod_id }) => pod_id === one.pod_id);
   const facts = factLines(sessionFacts(at, one, open), at.width - 2).map((fact): Line => [span(" "), ...fact]);

@@ -26,22 +26,12 @@ import { localTime, money } from "../text/units.ts";
 import { bar } from "../widgets/bars.ts";
 import { factLines } from "../widgets/facts.ts";
 import { pagerScreen } from "../widgets/pager.ts";
+import { listOf, type ListState, NEW_LIST } from "../widgets/list.ts";
 import { drawReading } from "../widgets/reading.ts";
-import {
-  arrange,
-  type Column,
-  drawTable,
-  emptyLine,
-  NEW_TABLE,
-  selectedRow,
-  type TableSpec,
-  type TableState,
-} from "../widgets/table.ts";
-import { tableActions } from "../widgets/table_actions.ts";
+import type { Column, TableSpec } from "../widgets/table.ts";
 import { openBudgetForm } from "./budget_form.ts";
 
-interface State {
-  readonly table: TableState;
+interface State extends ListState {
   readonly group: SpendGroup;
   /** Such as `2026-11`; null for the present one, whichever that is. */
   readonly month: string | null;
@@ -156,13 +146,16 @@ function specOf(at: SpendAt): TableSpec<SpendRow> {
   };
 }
 
-const rowsOf = (at: SpendAt) => arrange(specOf(at), at.state.table, allOf(at), at.filter);
-const selected = (at: SpendAt) => selectedRow(specOf(at), at.state.table, rowsOf(at));
+const list = listOf<null, State, SpendRow>({
+  spec: specOf,
+  all: allOf,
+  height: (at) => at.height - headLines(at).length,
+});
 const canGoOn = (at: SpendAt) => monthIn(at) < thisMonth(at);
 
 /** Another month; `to` is the present one when it is not over yet. */
 function goTo(at: SpendAt, month: string, group: SpendGroup = at.state.group): void {
-  at.set({ month: month >= thisMonth(at) ? null : month < FIRST_MONTH ? FIRST_MONTH : month, group, table: NEW_TABLE });
+  at.set({ month: month >= thisMonth(at) ? null : month < FIRST_MONTH ? FIRST_MONTH : month, group, ...NEW_LIST });
 }
 
 const groupAction = (key: string, group: SpendGroup, label: string, about: string) => ({
@@ -171,7 +164,7 @@ const groupAction = (key: string, group: SpendGroup, label: string, about: strin
   label,
   about,
   when: (at: SpendAt) => at.state.group !== group,
-  run: (at: SpendAt) => at.set({ group, table: NEW_TABLE }),
+  run: (at: SpendAt) => at.set({ group, ...NEW_LIST }),
 });
 
 /** What was spent, by pod, month or session, and how long the money lasts. */
@@ -187,7 +180,7 @@ export const spendScreen = defineScreen<null, State>({
     "What was spent, in USD; months are those of UTC. A ? behind an amount says that up to so much more (NOT SURE) may " +
     "have been spent, in times when nobody looked. Hours left are those until the budget is spent or the balance of the " +
     "RunPod account is used up, whichever is nearer.",
-  init: () => ({ table: NEW_TABLE, group: "pod", month: null }),
+  init: () => ({ ...NEW_LIST, group: "pod", month: null }),
   hasFilter: true,
   actions: [
     {
@@ -229,25 +222,20 @@ export const spendScreen = defineScreen<null, State>({
       keys: ["enter"],
       label: "open",
       about: "the month's pods, or all that is known of the selected row",
-      when: (at) => selected(at) !== undefined,
-      run: (at) => at.state.group === "month" ? goTo(at, selected(at)!.key, "pod") : openRow(at, selected(at)!),
+      when: (at) => list.selected(at) !== undefined,
+      run: (at) =>
+        at.state.group === "month" ? goTo(at, list.selected(at)!.key, "pod") : openRow(at, list.selected(at)!),
     },
-    ...tableActions<null, State, SpendRow>({
-      spec: specOf,
-      rows: rowsOf,
-      table: (state) => state.table,
-      keep: (state, table) => ({ ...state, table }),
-      height: (at) => at.height - headLines(at).length,
-    }),
+    ...list.actions,
   ],
   view: (at) => {
     const head = headLines(at);
     return [
       ...head,
       ...drawReading(readingOf(at), at.width, at.height - head.length, (_, height) => {
-        const rows = rowsOf(at);
-        if (rows.length > 0) return drawTable(specOf(at), at.state.table, rows, at.width, height);
-        return [emptyLine(at.filter === "" ? "Nothing was spent." : "Nothing fits the filter; esc shows all.")];
+        return list.draw(at, at.filter === "" ? "Nothing was spent." : "Nothing fits the filter; esc shows all.", {
+          height,
+        });
       }),
     ];
   },

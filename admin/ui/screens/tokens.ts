@@ -1,30 +1,15 @@
 import { read } from "../../client/api.ts";
-import { type At, defineScreen, type Ui } from "../core/screen.ts";
+import { defineScreen, type Ui } from "../core/screen.ts";
 import { type Token, tokensResource } from "../data/settings.ts";
 import { wrap } from "../text/cells.ts";
-import { type Line, line, span } from "../text/line.ts";
+import { line, span } from "../text/line.ts";
 import { ago, localTime } from "../text/units.ts";
 import { confirmScreen } from "../widgets/confirm.ts";
 import { factLines } from "../widgets/facts.ts";
+import { listOf, type ListState, NEW_LIST } from "../widgets/list.ts";
 import { pagerScreen } from "../widgets/pager.ts";
 import { drawReading } from "../widgets/reading.ts";
-import {
-  arrange,
-  countText,
-  drawTable,
-  emptyLine,
-  NEW_TABLE,
-  selectedRow,
-  type TableSpec,
-  type TableState,
-} from "../widgets/table.ts";
-import { tableActions } from "../widgets/table_actions.ts";
-
-interface State {
-  readonly table: TableState;
-}
-
-type TokensAt = At<null, State>;
+import type { TableSpec } from "../widgets/table.ts";
 
 const NONE: readonly Token[] = [];
 const ownerOf = ({ owner, discord_id }: Token) => owner ?? discord_id;
@@ -58,49 +43,44 @@ const specOf = (ui: Ui): TableSpec<Token> => ({
   textOf: (one) => `${ownerOf(one)} ${one.discord_id} ${kindText(one)} ${one.name} ${one.display}`,
 });
 
-const allOf = (at: TokensAt) => at.read(tokensResource).value ?? NONE;
-const rowsOf = (at: TokensAt) => arrange(specOf(at), at.state.table, allOf(at), at.filter);
-const selected = (at: TokensAt) => selectedRow(specOf(at), at.state.table, rowsOf(at));
+const list = listOf<null, ListState, Token>({ spec: specOf, all: (at) => at.read(tokensResource).value ?? NONE });
 
 /** Tokens that work, and taking one back. */
-export const tokensScreen = defineScreen<null, State>({
+export const tokensScreen = defineScreen<null, ListState>({
   id: "tokens",
   command: { word: "tokens", about: "who has a token, and taking one back", open: () => null },
-  title: (at) => `Tokens ${countText(rowsOf(at).length, allOf(at).length)}`,
+  title: (at) => `Tokens ${list.count(at)}`,
   about:
     "Tokens that work now. A CLI token is a member's for the godfather command; an officer token is for this admin and " +
     "scripts. People get one by signing in; values are never shown again.",
-  init: () => ({ table: NEW_TABLE }),
+  init: () => NEW_LIST,
   hasFilter: true,
   actions: [
-    ...tableActions<null, State, Token>({
-      spec: specOf,
-      rows: rowsOf,
-      table: (state) => state.table,
-      keep: (state, table) => ({ ...state, table }),
-    }),
+    ...list.actions,
     {
       keys: ["enter"],
       label: "details",
       about: "all that is known of the selected token",
-      when: (at) => selected(at) !== undefined,
-      run: (at) => openDetails(at, selected(at)!),
+      when: (at) => list.selected(at) !== undefined,
+      run: (at) => openDetails(at, list.selected(at)!),
     },
     {
       keys: ["D"],
       word: "revoke",
       label: "revoke",
       about: "take the selected token back; asks first, and says what ends with it",
-      when: (at) => selected(at) !== undefined,
-      run: (at) => confirmRevoke(at, selected(at)!),
+      when: (at) => list.selected(at) !== undefined,
+      run: (at) => confirmRevoke(at, list.selected(at)!),
     },
   ],
   view: (at) =>
-    drawReading(at.read(tokensResource), at.width, at.height, (_, height): Line[] => {
-      const rows = rowsOf(at);
-      if (rows.length > 0) return drawTable(specOf(at), at.state.table, rows, at.width, height);
-      return [emptyLine(at.filter === "" ? "No token works now." : "No token is like that; esc shows all.")];
-    }),
+    drawReading(
+      at.read(tokensResource),
+      at.width,
+      at.height,
+      (_, height) =>
+        list.draw(at, at.filter === "" ? "No token works now." : "No token is like that; esc shows all.", { height }),
+    ),
 });
 
 function openDetails(ui: Ui, token: Token): void {

@@ -1,29 +1,15 @@
 import { read } from "../../client/api.ts";
-import { type At, defineScreen, type Ui } from "../core/screen.ts";
+import { defineScreen, type Ui } from "../core/screen.ts";
 import { type Webhook, webhooksResource } from "../data/settings.ts";
 import { BLANK, type Line, span } from "../text/line.ts";
 import { ago, localTime } from "../text/units.ts";
 import { confirmScreen } from "../widgets/confirm.ts";
 import { factLines } from "../widgets/facts.ts";
+import { listOf, type ListState, NEW_LIST, upperHalf } from "../widgets/list.ts";
 import { drawReading } from "../widgets/reading.ts";
-import {
-  arrange,
-  drawTable,
-  emptyLine,
-  NEW_TABLE,
-  selectedRow,
-  type TableSpec,
-  type TableState,
-} from "../widgets/table.ts";
-import { tableActions } from "../widgets/table_actions.ts";
+import type { TableSpec } from "../widgets/table.ts";
 import { deliveriesScreen } from "./deliveries.ts";
 import { put, tell } from "./webhook_put.ts";
-
-interface State {
-  readonly table: TableState;
-}
-
-type HooksAt = At<null, State>;
 
 const NONE: readonly Webhook[] = [];
 /** Their schema brings the rules for addresses along, which nothing else of the admin needs. */
@@ -62,33 +48,29 @@ const specOf = (ui: Ui): TableSpec<Webhook> => ({
   textOf: (one) => `${one.name} ${one.format} ${one.url_hint} ${one.kinds.join(" ")} ${one.last_error ?? ""}`,
 });
 
-const rowsOf = (at: HooksAt) => arrange(specOf(at), at.state.table, at.read(webhooksResource).value ?? NONE, at.filter);
-const selected = (at: HooksAt) => selectedRow(specOf(at), at.state.table, rowsOf(at));
-const listHeight = (at: HooksAt) => Math.max(3, Math.min(rowsOf(at).length + 1, Math.floor(at.height / 2)));
+const list = listOf<null, ListState, Webhook>({
+  spec: specOf,
+  all: (at) => at.read(webhooksResource).value ?? NONE,
+  height: upperHalf,
+});
 
 /** Where events are sent to. */
-export const webhooksScreen = defineScreen<null, State>({
+export const webhooksScreen = defineScreen<null, ListState>({
   id: "webhooks",
   command: { word: "webhooks", about: "where events are sent to", open: () => null },
-  title: (at) => `Webhooks ${rowsOf(at).length}`,
+  title: (at) => `Webhooks ${list.count(at)}`,
   about: "Where events are sent to. A webhook that refuses again and again is switched off; its addresses stay hidden.",
-  init: () => ({ table: NEW_TABLE }),
+  init: () => NEW_LIST,
   hasFilter: true,
   actions: [
     {
       keys: ["enter"],
       label: "deliveries",
       about: "what was sent to the selected webhook, and sending it again",
-      when: (at) => selected(at) !== undefined,
-      run: (at) => at.open(deliveriesScreen, { id: selected(at)!.id, name: selected(at)!.name }),
+      when: (at) => list.selected(at) !== undefined,
+      run: (at) => at.open(deliveriesScreen, { id: list.selected(at)!.id, name: list.selected(at)!.name }),
     },
-    ...tableActions<null, State, Webhook>({
-      spec: specOf,
-      rows: rowsOf,
-      table: (state) => state.table,
-      keep: (state, table) => ({ ...state, table }),
-      height: listHeight,
-    }),
+    ...list.actions,
     {
       keys: ["a"],
       word: "add-webhook",
@@ -101,65 +83,59 @@ export const webhooksScreen = defineScreen<null, State>({
       word: "change",
       label: "change",
       about: "change name, address or events of the selected webhook",
-      when: (at) => selected(at) !== undefined,
-      run: (at) => change(at, selected(at)!),
+      when: (at) => list.selected(at) !== undefined,
+      run: (at) => change(at, list.selected(at)!),
     },
     {
       keys: ["t"],
       word: "test",
       label: "test",
       about: "send a test now, and see what comes of it",
-      when: (at) => selected(at) !== undefined,
-      run: (at) => test(at, selected(at)!),
+      when: (at) => list.selected(at) !== undefined,
+      run: (at) => test(at, list.selected(at)!),
     },
     {
       keys: ["x"],
       word: "switch-off",
       label: "off",
       about: "switch the selected webhook off; asks first",
-      when: (at) => selected(at)?.is_enabled === true,
-      run: (at) => confirmOff(at, selected(at)!),
+      when: (at) => list.selected(at)?.is_enabled === true,
+      run: (at) => confirmOff(at, list.selected(at)!),
     },
     {
       keys: ["s"],
       word: "switch-on",
       label: "on",
       about: "switch the selected webhook on again",
-      when: (at) => selected(at)?.is_enabled === false,
-      run: (at) => switchOn(at, selected(at)!),
+      when: (at) => list.selected(at)?.is_enabled === false,
+      run: (at) => switchOn(at, list.selected(at)!),
     },
     {
       keys: ["N"],
       word: "new-secret",
       label: "new secret",
       about: "make a new signing secret; the old one ends at once, so it asks first",
-      when: (at) => selected(at)?.format === "signed",
-      run: (at) => confirmSecret(at, selected(at)!),
+      when: (at) => list.selected(at)?.format === "signed",
+      run: (at) => confirmSecret(at, list.selected(at)!),
     },
     {
       keys: ["D"],
       word: "delete",
       label: "delete",
       about: "delete the selected webhook with its deliveries; asks first",
-      when: (at) => selected(at) !== undefined,
-      run: (at) => confirmDelete(at, selected(at)!),
+      when: (at) => list.selected(at) !== undefined,
+      run: (at) => confirmDelete(at, list.selected(at)!),
     },
   ],
   view: (at) =>
     drawReading(at.read(webhooksResource), at.width, at.height, (): Line[] => {
-      const rows = rowsOf(at);
-      if (rows.length === 0) {
-        return [emptyLine(at.filter === "" ? "There is no webhook; a adds one." : "No webhook is like that.")];
-      }
-      return [
-        ...drawTable(specOf(at), at.state.table, rows, at.width, listHeight(at)),
-        BLANK,
-        ...hookLines(at, selected(at)!),
-      ];
+      const table = list.draw(at, at.filter === "" ? "There is no webhook; a adds one." : "No webhook is like that.");
+      const hook = list.selected(at);
+      return hook === undefined ? table : [...table, BLANK, ...hookLines(at, hook)];
     }),
 });
 
-function hookLines(at: HooksAt, hook: Webhook): Line[] {
+function hookLines(at: Ui & { readonly width: number }, hook: Webhook): Line[] {
   const { disabled_at, disabled_why, last_error, last_error_at } = hook;
   const time = (iso: string) => localTime(iso, at.zone, at.now);
   return factLines([

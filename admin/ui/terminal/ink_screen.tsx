@@ -4,7 +4,7 @@ import type { Admin } from "../core/admin.ts";
 import { createInkStdout } from "./ink_stdout.ts";
 import { Paint, type Suspend } from "./paint.tsx";
 import { EMPTY_SCREEN } from "./plain_screen.ts";
-import type { Streams } from "./run.ts";
+import type { Streams } from "./streams.ts";
 
 /** What draws the admin's frames. */
 export interface Screen {

@@ -1,5 +1,5 @@
 import { type Line, textOf } from "../text/line.ts";
-import type { Streams } from "./run.ts";
+import type { Streams } from "./streams.ts";
 
 export const ENTER_ALTERNATE = "\x1b[?1049h";
 const HIDE_CURSOR = "\x1b[?25l";

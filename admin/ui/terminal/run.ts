@@ -1,18 +1,12 @@
 import process from "node:process";
-import type { RenderOptions } from "ink";
 import { isStrayBodyError } from "../../client/node_fetch.ts";
 import { type Admin, type AdminOptions, createAdmin } from "../core/admin.ts";
-import { createKeySource, type RawInput } from "../keys/source.ts";
+import { createKeySource } from "../keys/source.ts";
 import { openScreen } from "./screen.ts";
+import type { Streams } from "./streams.ts";
 
 /** What the admin gets of the terminal and not of its caller. */
 type OfTerminal = "columns" | "rows" | "suspend" | "stop" | "redraw" | "quit" | "onCrash";
-
-/** The two sides of a terminal, as Node has them. */
-export interface Streams {
-  readonly stdin: RawInput;
-  readonly stdout: NonNullable<RenderOptions["stdout"]> & { readonly columns?: number; readonly rows?: number };
-}
 
 /** How a run of the admin ended: with an exit code, and with what went wrong, if anything did. */
 export interface Ended {

@@ -1,7 +1,7 @@
 import type { Admin } from "../core/admin.ts";
 import type { Screen } from "./ink_screen.tsx";
 import { openPlainScreen } from "./plain_screen.ts";
-import type { Streams } from "./run.ts";
+import type { Streams } from "./streams.ts";
 
 /** The longest wait for the first answers of the server before the drawing library is loaded. */
 const LOAD_MS = 300;

@@ -1,21 +1,10 @@
-import { SECOND } from "../../../server/clock.ts";
 import { Problem, problemOf } from "../client/problem.ts";
+import { type Amount, amountLeftMs, type Sample, speedOf, withSample } from "../core/samples.ts";
 import { defineScreen, type Ui } from "../core/screen.ts";
 import { wrap } from "../text/cells.ts";
 import { type Line, line, span } from "../text/line.ts";
 import { duration, size, speed } from "../text/units.ts";
 import { bar } from "./bars.ts";
-
-/** How far something is, in bytes; `total` is null while nobody knows. */
-export interface Amount {
-  readonly done: number;
-  readonly total: number | null;
-}
-
-/** An amount at a time, for the speed. */
-export interface Sample extends Amount {
-  readonly at: number;
-}
 
 interface Params {
   readonly title: string;
@@ -28,30 +17,8 @@ interface State {
   readonly isStopping: boolean;
 }
 
-const WINDOW_MS = 5 * SECOND;
 /** Frames of a progress a second: enough for the eye, little for the line. */
 const EVERY_MS = 200;
-
-/** Bytes per second over the samples; null while there is too little to tell. */
-export function speedOf(samples: readonly Sample[]): number | null {
-  const first = samples[0];
-  const last = samples.at(-1);
-  if (first === undefined || last === undefined || last.at - first.at < SECOND / 2) return null;
-  return (last.done - first.done) * SECOND / (last.at - first.at);
-}
-
-/** Milliseconds until the rest is there at this speed; null while that cannot be told. */
-export function amountLeftMs(samples: readonly Sample[]): number | null {
-  const last = samples.at(-1);
-  const pace = speedOf(samples);
-  return last === undefined || last.total === null || pace === null || pace <= 0
-    ? null
-    : (last.total - last.done) * SECOND / pace;
-}
-
-export function withSample(samples: readonly Sample[], sample: Sample): Sample[] {
-  return [...samples.filter(({ at }) => at > sample.at - WINDOW_MS), sample].slice(-100);
-}
 
 const progressScreen = defineScreen<Params, State>({
   id: "progress",

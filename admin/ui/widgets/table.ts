@@ -1,7 +1,7 @@
 /** A table of any length: only the rows in sight are drawn. All of it is pure; `table_actions.ts` has its keys. */
 import { clean, cut, widthOf } from "../text/cells.ts";
 import { fit, type Line, line, reversed, type Span, span } from "../text/line.ts";
-import { scrolled } from "./pager.ts";
+import { scrolled } from "./scroll.ts";
 
 export interface Column<R> {
   readonly id: string;

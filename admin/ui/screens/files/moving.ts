@@ -6,12 +6,12 @@ import { inFolder, lastName, shownPath } from "../../../commands/pod_path.ts";
 import { openArchive, openResumed, saveAnswer, sendSource, wholeSize } from "../../../commands/transfer.ts";
 import { Problem, problemOf } from "../../client/problem.ts";
 import type { Session, Work } from "../../client/session.ts";
+import type { Amount } from "../../core/samples.ts";
 import type { Ui } from "../../core/screen.ts";
 import { nameOf, type PodRef, stateAt } from "../../data/files.ts";
 import { localNameOf, shownLocal, workingFolder } from "../../data/local_paths.ts";
 import { localTime, size } from "../../text/units.ts";
 import { confirmScreen } from "../../widgets/confirm.ts";
-import type { Amount } from "../../widgets/progress.ts";
 import { type LocalPathDialog, localPathScreen } from "./local_path.ts";
 
 /** Asks where a file of a pod goes on this computer, and fetches it in the background. */

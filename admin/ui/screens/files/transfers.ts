@@ -1,26 +1,12 @@
-import { type At, defineScreen, type Ui } from "../../core/screen.ts";
+import { defineScreen, type Ui } from "../../core/screen.ts";
 import { isEnded, type Transfer } from "../../core/transfers.ts";
 import { amountText } from "../../frame/transfer_text.ts";
 import { wrap } from "../../text/cells.ts";
 import { BLANK, type Line, line, type Span, span } from "../../text/line.ts";
 import { factLines } from "../../widgets/facts.ts";
+import { listOf, type ListState, NEW_LIST, upperHalf } from "../../widgets/list.ts";
 import { progressLines } from "../../widgets/progress.ts";
-import {
-  arrange,
-  drawTable,
-  emptyLine,
-  NEW_TABLE,
-  selectedRow,
-  type TableSpec,
-  type TableState,
-} from "../../widgets/table.ts";
-import { tableActions } from "../../widgets/table_actions.ts";
-
-interface State {
-  readonly table: TableState;
-}
-
-type TransfersAt = At<null, State>;
+import type { TableSpec } from "../../widgets/table.ts";
 
 function stateSpan({ state, samples }: Transfer): Span {
   switch (state) {
@@ -47,18 +33,20 @@ const SPEC: TableSpec<Transfer> = {
   textOf: (one) => `${one.title} ${one.place} ${one.state}`,
 };
 
-const rowsOf = (at: TransfersAt) => arrange(SPEC, at.state.table, at.transfers.list(), at.filter);
-const selected = (at: TransfersAt) => selectedRow(SPEC, at.state.table, rowsOf(at));
-const listHeight = (at: TransfersAt) => Math.max(3, Math.min(rowsOf(at).length + 1, Math.floor(at.height / 2)));
+const list = listOf<null, ListState, Transfer>({
+  spec: () => SPEC,
+  all: (at) => at.transfers.list(),
+  height: upperHalf,
+});
 const hasEnded = (ui: Ui) => ui.transfers.list().some(isEnded);
 
 /** Files on their way, and those that have been since the admin was opened. */
-export const transfersScreen = defineScreen<null, State>({
+export const transfersScreen = defineScreen<null, ListState>({
   id: "transfers",
   command: { word: "transfers", about: "uploads and downloads, with cancel", open: () => null },
   title: (at) => `Transfers ${at.transfers.list().length}`,
   about: "Uploads, downloads and archives. They go on whatever screen is shown, until the admin is left.",
-  init: () => ({ table: NEW_TABLE }),
+  init: () => NEW_LIST,
   hasFilter: true,
   actions: [
     {
@@ -66,16 +54,10 @@ export const transfersScreen = defineScreen<null, State>({
       word: "cancel",
       label: "cancel",
       about: "stop the selected one; what is replaced by it stays as it was",
-      when: (at) => selected(at)?.state === "running",
-      run: (at) => at.transfers.cancel(selected(at)!.id),
+      when: (at) => list.selected(at)?.state === "running",
+      run: (at) => at.transfers.cancel(list.selected(at)!.id),
     },
-    ...tableActions<null, State, Transfer>({
-      spec: () => SPEC,
-      rows: rowsOf,
-      table: (state) => state.table,
-      keep: (state, table) => ({ ...state, table }),
-      height: listHeight,
-    }),
+    ...list.actions,
     {
       keys: ["x"],
       word: "clear",
@@ -86,16 +68,9 @@ export const transfersScreen = defineScreen<null, State>({
     },
   ],
   view: (at) => {
-    const rows = rowsOf(at);
-    const one = selected(at);
-    if (one === undefined) {
-      return [emptyLine(at.filter === "" ? "Nothing was sent or fetched yet." : "Nothing fits the filter.")];
-    }
-    return [
-      ...drawTable(SPEC, at.state.table, rows, at.width, listHeight(at)),
-      BLANK,
-      ...detailLines(one, at.width - 2),
-    ];
+    const table = list.draw(at, at.filter === "" ? "Nothing was sent or fetched yet." : "Nothing fits the filter.");
+    const one = list.selected(at);
+    return one === undefined ? table : [...table, BLANK, ...detailLines(one, at.width - 2)];
   },
 });
 

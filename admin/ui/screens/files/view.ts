@@ -3,8 +3,8 @@ import { type At, defineScreen, type Ui } from "../../core/screen.ts";
 import { nameOf, type PodRef } from "../../data/files.ts";
 import { BLANK, type Line, line, span } from "../../text/line.ts";
 import { size } from "../../text/units.ts";
-import { scrolled } from "../../widgets/pager.ts";
 import { problemLines } from "../../widgets/reading.ts";
+import { inSight, scrollAction, type Scrolled, type ScrollState } from "../../widgets/scroll.ts";
 import { editFile } from "./edit.ts";
 import { askDownload } from "./moving.ts";
 import { type FileText, readText, textLines } from "./text.ts";
@@ -16,12 +16,11 @@ interface ViewParams {
   readonly text: FileText | null;
 }
 
-interface State {
+interface State extends ScrollState {
   readonly content:
     | { readonly kind: "loading" }
     | { readonly kind: "text"; readonly text: FileText; lines(width: number): readonly Line[] }
     | { readonly kind: "problem"; readonly problem: Problem };
-  readonly from: number;
 }
 
 type ViewAt = At<ViewParams, State>;
@@ -32,9 +31,10 @@ const noteOf = ({ content }: State) =>
   content.kind === "text" && content.text.etag === null
     ? "Read-only: bytes that are not UTF-8 are shown as \ufffd. Downloading gives them as they are."
     : null;
-const bodyHeight = (at: ViewAt) => at.height - (noteOf(at.state) === null ? 0 : 1);
-const linesOf = ({ state: { content }, width }: ViewAt) => content.kind === "text" ? content.lines(width) : [];
-const lastFrom = (at: ViewAt) => Math.max(0, linesOf(at).length - bodyHeight(at));
+const TEXT: Scrolled<ViewParams, State> = {
+  lines: ({ state: { content }, width }) => content.kind === "text" ? content.lines(width) : [],
+  height: (at) => at.height - (noteOf(at.state) === null ? 0 : 1),
+};
 
 /** Shows a text file of a pod; it opens at once and is filled when the text has come. */
 export async function openFile(ui: Ui, pod: PodRef, path: Uint8Array, text: FileText | null = null): Promise<void> {
@@ -63,15 +63,7 @@ export const fileScreen = defineScreen<ViewParams, State>({
   about: "A text file of the pod. Control characters are shown as \\u{…}; long lines are wrapped.",
   init: ({ text }) => ({ content: text === null ? { kind: "loading" } : shownAs(text), from: 0 }),
   actions: [
-    {
-      keys: ["down", "up", "j", "k", "pagedown", "pageup", " ", "home", "end", "g", "G"],
-      shown: "↑↓",
-      label: "scroll",
-      about: "scroll; PgUp and PgDn by a page, g and G to the ends",
-      when: (at) => lastFrom(at) > 0,
-      run: (at, key) =>
-        at.set({ from: scrolled(Math.min(at.state.from, lastFrom(at)), key, bodyHeight(at), lastFrom(at)) }),
-    },
+    scrollAction(TEXT),
     {
       keys: ["e"],
       word: "edit",
@@ -118,9 +110,7 @@ export const fileScreen = defineScreen<ViewParams, State>({
     }
     const note = noteOf(at.state);
     const head = note === null ? [] : [line(span(` ${note}`, "warn"))];
-    const lines = linesOf(at);
     if (content.text.content === "") return [...head, line(span(`  The file is empty (${size(0)}).`, "dim"))];
-    const from = Math.min(at.state.from, lastFrom(at));
-    return [...head, ...lines.slice(from, from + bodyHeight(at))];
+    return [...head, ...inSight(TEXT, at)];
   },
 });
