@@ -77,17 +77,21 @@ Deno.test("completeLocal completes as far as all that fits is the same, and noth
     await Deno.mkdir(`${home}/beta`);
     await Deno.symlink("beta", `${home}/beta-link`);
     await Deno.symlink("nowhere", `${home}/gone`);
-    assert.deepEqual(await completeLocal("~/al", env), { text: "~/alp", names: ["alpha.txt", "alpine.txt"] });
-    assert.deepEqual(await completeLocal("~/alph", env), { text: "~/alpha.txt", names: [] });
+    assert.deepEqual(await completeLocal("~/al", env), {
+      text: "~/alp",
+      names: ["alpha.txt", "alpine.txt"],
+      fits: true,
+    });
+    assert.deepEqual(await completeLocal("~/alph", env), { text: "~/alpha.txt", names: [], fits: true });
     assert.deepEqual((await completeLocal("~/be", env)).names, ["beta-link/", "beta/"]);
-    assert.deepEqual(await completeLocal("~/g", env), { text: "~/gone", names: [] });
-    assert.deepEqual(await completeLocal("~/.s", env), { text: "~/.secret", names: [] });
-    assert.deepEqual(await completeLocal("~/t", env), { text: "~/träger", names: [] });
-    assert.deepEqual(await completeLocal("~", env), { text: "~/", names: [] });
-    assert.deepEqual(await completeLocal("~/nowhere/x", env), { text: "~/nowhere/x", names: [] });
+    assert.deepEqual(await completeLocal("~/g", env), { text: "~/gone", names: [], fits: true });
+    assert.deepEqual(await completeLocal("~/.s", env), { text: "~/.secret", names: [], fits: false });
+    assert.deepEqual(await completeLocal("~/t", env), { text: "~/träger", names: [], fits: false });
+    assert.deepEqual(await completeLocal("~", env), { text: "~/", names: [], fits: false });
+    assert.deepEqual(await completeLocal("~/nowhere/x", env), { text: "~/nowhere/x", names: [], fits: false });
     const long = `~/${"x".repeat(300)}/x`;
-    assert.deepEqual(await completeLocal(long, env), { text: long, names: [] });
-    assert.deepEqual(await completeLocal("~/alpha.txt/x", env), { text: "~/alpha.txt/x", names: [] });
+    assert.deepEqual(await completeLocal(long, env), { text: long, names: [], fits: true });
+    assert.deepEqual(await completeLocal("~/alpha.txt/x", env), { text: "~/alpha.txt/x", names: [], fits: true });
   });
 });
 

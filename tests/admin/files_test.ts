@@ -383,6 +383,11 @@ Deno.test("a line for a local path completes what is there, and lists what would
       await admin.type("c");
       await admin.press("tab");
       await admin.until("> ~/data/one.csv");
+      await admin.type("x");
+      await admin.press("tab");
+      await admin.until("! Nothing there begins like that");
+      await admin.press("backspace");
+      await admin.untilGone("begins like that");
       await admin.resize(40, 12);
       await admin.until("> ~/data/one.csv");
       await admin.press("ctrl-u", "enter");

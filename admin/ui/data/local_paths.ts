@@ -42,11 +42,13 @@ export interface Completion {
   readonly text: string;
   /** The names that fit, folders with a `/`; empty when nothing does or when there is only one. */
   readonly names: readonly string[];
+  /** False when nothing begins as it was typed. */
+  readonly fits: boolean;
 }
 
 /** Completes a typed path by what is there. A folder that cannot be read completes nothing. */
 export async function completeLocal(typed: string, env: Env): Promise<Completion> {
-  if (typed === "~") return { text: "~/", names: [] };
+  if (typed === "~") return { text: "~/", names: [], fits: true };
   const cut = typed.lastIndexOf("/") + 1;
   const [start, begun] = [typed.slice(0, cut), typed.slice(cut)];
   const folder = localPathOf(start === "" ? "." : start, env);
@@ -65,9 +67,9 @@ export async function completeLocal(typed: string, env: Env): Promise<Completion
     if (!isOfSystem(error)) throw error;
   }
   const [first, ...others] = found.sort();
-  if (first === undefined) return { text: typed, names: [] };
+  if (first === undefined) return { text: typed, names: [], fits: false };
   const common = others.reduce(commonStart, first);
-  return { text: start + common, names: others.length === 0 ? [] : found };
+  return { text: start + common, names: others.length === 0 ? [] : found, fits: true };
 }
 
 /** What the system says of a path. */

@@ -187,9 +187,10 @@ class Walker {
     return JSON.stringify([admin.frame, this.scene.sky.requests, busy, messages, this.fake.terminal.screen.bytes]);
   }
 
-  /** A form that cannot be sent has said so at its fields, and goes on saying it; one that is being sent waits. */
+  /** What cannot be sent or completed has said so, and goes on saying it; a form that is being sent waits. */
   private saysWhy(): boolean {
-    const state = this.fake.admin.state.layers.at(-1)!.state as Partial<FormState> | null;
+    const state = this.fake.admin.state.layers.at(-1)!.state as Partial<FormState> & { refusal?: unknown } | null;
+    if (typeof state?.refusal === "string") return true;
     return state?.wasTried === true && (state.isSending === true || / ! \S/.test(this.fake.text()));
   }
 

@@ -55,11 +55,12 @@ async function take(at: PathAt): Promise<void> {
 }
 
 async function complete(at: PathAt): Promise<void> {
-  const typed = editText(at.state.edit);
-  if (typed.includes("\0")) return;
-  const { text, names } = await completeLocal(typed, at.env);
-  // What was typed meanwhile wins.
-  at.set((state) => editText(state.edit) === typed ? { ...state, edit: editOf(text), names, refusal: null } : state);
+  const before = at.state;
+  const typed = editText(before.edit);
+  const { text, names, fits } = await completeLocal(typed, at.env);
+  const refusal = fits ? null : "Nothing there begins like that";
+  // What was typed or sent meanwhile wins.
+  at.set((state) => state === before ? { ...state, edit: editOf(text), names, refusal } : state);
 }
 
 /** A line for a local path, completed by tab; it stays until the path is taken. */
@@ -75,7 +76,7 @@ export const localPathScreen = defineScreen<LocalPathParams, State>({
       keys: ["tab"],
       label: "complete",
       about: "complete the path by what is there",
-      when: (at) => !at.state.isBusy,
+      when: (at) => !at.state.isBusy && !at.state.edit.letters.includes("\0"),
       run: complete,
     },
     {
