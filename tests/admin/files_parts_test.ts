@@ -85,13 +85,13 @@ Deno.test("completeLocal completes as far as all that fits is the same, and noth
     assert.deepEqual(await completeLocal("~/alph", env), { text: "~/alpha.txt", names: [], fits: true });
     assert.deepEqual((await completeLocal("~/be", env)).names, ["beta-link/", "beta/"]);
     assert.deepEqual(await completeLocal("~/g", env), { text: "~/gone", names: [], fits: true });
-    assert.deepEqual(await completeLocal("~/.s", env), { text: "~/.secret", names: [], fits: false });
-    assert.deepEqual(await completeLocal("~/t", env), { text: "~/träger", names: [], fits: false });
-    assert.deepEqual(await completeLocal("~", env), { text: "~/", names: [], fits: false });
+    assert.deepEqual(await completeLocal("~/.s", env), { text: "~/.secret", names: [], fits: true });
+    assert.deepEqual(await completeLocal("~/t", env), { text: "~/träger", names: [], fits: true });
+    assert.deepEqual(await completeLocal("~", env), { text: "~/", names: [], fits: true });
     assert.deepEqual(await completeLocal("~/nowhere/x", env), { text: "~/nowhere/x", names: [], fits: false });
     const long = `~/${"x".repeat(300)}/x`;
-    assert.deepEqual(await completeLocal(long, env), { text: long, names: [], fits: true });
-    assert.deepEqual(await completeLocal("~/alpha.txt/x", env), { text: "~/alpha.txt/x", names: [], fits: true });
+    assert.deepEqual(await completeLocal(long, env), { text: long, names: [], fits: false });
+    assert.deepEqual(await completeLocal("~/alpha.txt/x", env), { text: "~/alpha.txt/x", names: [], fits: false });
   });
 });
 

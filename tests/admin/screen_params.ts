@@ -1,6 +1,7 @@
 /** What each screen of the admin is opened with, for tests that open all of them. */
 import assert from "node:assert/strict";
 import type { AnyScreen } from "../../admin/ui/core/screen.ts";
+import type { Person } from "../../admin/ui/data/members.ts";
 import { PEOPLE } from "../support/world.ts";
 
 const NAMES: readonly string[] = JSON.parse(
@@ -19,7 +20,11 @@ const PARAMS: Readonly<Record<string, (facts: ScreenFacts) => unknown>> = {
   pod: ({ pod }) => pod,
   "pod-access": ({ pod }) => pod,
   "pod-people": ({ pod }) => pod,
-  "find-members": () => ({ listed: () => new Set(), add: () => Promise.resolve([]), paste: () => {} }),
+  "find-members": () => ({
+    listed: () => new Set(),
+    add: (_: unknown, people: readonly Person[]) => Promise.resolve(people.map(({ id }) => id)),
+    paste: () => {},
+  }),
   "listed-people": () => ({ title: "Listed people", ids: [PEOPLE.member, "12345"], onLeave: () => {} }),
   session: ({ pod, sessionId }) => ({ podId: pod.id, id: sessionId }),
   deliveries: ({ webhookId }) => ({ id: webhookId, name: "odd" }),

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { z } from "zod";
 import { createRequestSchema } from "../../server/pods/create_request.ts";
 import { confirmScreen } from "../../admin/ui/widgets/confirm.ts";
 import { bar, barLines } from "../../admin/ui/widgets/bars.ts";
@@ -162,6 +163,27 @@ async function withHost(
 ): Promise<void> {
   await withWorld((world) => withAdmin(world, { ...options, first: { screen: host(run), params: null } }, use));
 }
+
+Deno.test("a choice of one is not offered to be changed", async () => {
+  const fields: Field[] = ["one", "two"].map((name, at) => ({
+    name,
+    label: name,
+    kind: "choice",
+    options: [{ value: "a", label: "First" }, { value: "b", label: "Second" }].slice(0, at + 1),
+  }));
+  const open = (ui: Ui) =>
+    ui.open(formScreen, { title: "Form", fields, schema: z.unknown(), send: "Send", work: () => Promise.resolve });
+  await withHost(open, async (admin) => {
+    await admin.press("g");
+    await admin.until(/> one +First/);
+    assert(!admin.offered().includes("←→ change"), admin.offered().join(" "));
+    await admin.press("tab");
+    await admin.until(/> two +< First >/);
+    assert(admin.offered().includes("←→ change"), admin.offered().join(" "));
+    await admin.press("right");
+    await admin.until("< Second >");
+  });
+});
 
 Deno.test("a form keeps what was typed when the server refuses, and puts the sentence at the field it names", async () => {
   const sent: unknown[] = [];

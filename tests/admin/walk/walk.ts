@@ -53,6 +53,9 @@ export async function walk(
   }
 }
 
+/** Listed people are only left into the form below them. */
+const STARTS = SCREENS.filter(({ id }) => id !== "listed-people");
+
 class Walker {
   private fake!: FakeAdmin;
   private ended: Ended | null = null;
@@ -87,7 +90,7 @@ class Walker {
     const [columns, rows] = this.random.pick([[80, 24], [80, 24], [40, 12], [120, 35]] as const);
     const isOfficer = this.random.chance(0.5);
     // Half of the starts are in the list of pods, as those of the program; the others anywhere.
-    const screen = this.random.chance(0.5) ? SCREENS[0]! : this.random.pick(SCREENS);
+    const screen = this.random.chance(0.5) ? SCREENS[0]! : this.random.pick(STARTS);
     this.fake = await startFakeAdmin(this.scene.world, {
       first: { screen, params: openedBy(screen, this.scene.facts) },
       columns,

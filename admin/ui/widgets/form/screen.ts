@@ -51,6 +51,12 @@ const isAt = (at: FormAt, ...kinds: Field["kind"][]) => {
   const stop = stopOf(at);
   return stop.kind === "field" && kinds.includes(stop.field.kind);
 };
+/** True at a switch, and at a choice of more than one. */
+const canTurn = (at: FormAt) => {
+  const stop = stopOf(at);
+  if (stop.kind !== "field") return false;
+  return stop.field.kind === "switch" || (stop.field.kind === "choice" && stop.field.options.length > 1);
+};
 const change = (at: FormAt, next: (state: FormState) => FormState) =>
   at.set((state) => state.isSending ? state : next(state));
 
@@ -120,7 +126,7 @@ export const formScreen = defineScreen<FormParams, FormState>({
       shown: "←→",
       label: "change",
       about: "choose another one",
-      when: (at) => isAt(at, "choice", "switch"),
+      when: canTurn,
       run: (at, key) =>
         change(at, (state) => {
           const stop = stopAt(at.params.fields, state);

@@ -97,7 +97,8 @@ function valueSpans(look: FormLook, stop: Exclude<Stop, { kind: "send" }>, isHer
     }
     case "choice": {
       const label = field.options.find(({ value }) => value === held)?.label ?? "";
-      return isHere ? [{ text: `< ${label} >`, inverse: true }] : [span(label)];
+      if (!isHere) return [span(label)];
+      return [{ text: field.options.length > 1 ? `< ${label} >` : label, inverse: true }];
     }
     case "rows":
       return [];
