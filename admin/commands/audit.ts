@@ -7,6 +7,8 @@ import { shortTime, table } from "./text.ts";
 export interface AuditFlags {
   readonly limit: number;
   readonly before?: number;
+  /** RunPod's id of a pod. */
+  readonly pod?: string;
 }
 
 type Entry = Awaited<ReturnType<Awaited<ReturnType<Api["org"]["audit"]["$get"]>>["json"]>>["audit"][number];
@@ -16,6 +18,7 @@ export async function listAudit(shell: Shell, flags: AuditFlags): Promise<void> 
   const query = {
     limit: String(flags.limit),
     ...(flags.before === undefined ? {} : { before_id: String(flags.before) }),
+    ...(flags.pod === undefined ? {} : { pod_id: flags.pod }),
   };
   await withOrg(shell, async (api, org) => {
     const answer = await read(api.org.audit.$get({ param: { org }, query }));

@@ -8,6 +8,8 @@ import { shortTime, table } from "./text.ts";
 export interface EventFlags {
   readonly limit: number;
   readonly before?: number;
+  /** RunPod's id of a pod. */
+  readonly pod?: string;
   readonly kind?: string;
 }
 
@@ -16,6 +18,7 @@ export async function listEvents(shell: Shell, flags: EventFlags): Promise<void>
   const query = {
     limit: String(flags.limit),
     ...(flags.before === undefined ? {} : { before_id: String(flags.before) }),
+    ...(flags.pod === undefined ? {} : { pod_id: flags.pod }),
     // The server knows the kinds and refuses others.
     ...(flags.kind === undefined ? {} : { kind: flags.kind as EventKind }),
   };

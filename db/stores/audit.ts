@@ -53,16 +53,18 @@ export function insertAudit(db: Database, entry: AuditEntry, now: number): void 
   );
 }
 
-/** Newest first; `beforeId` pages on. By the org itself: a later org of the same prefix is another. */
+/** Newest first; `beforeId` pages on, `podId` keeps to one pod. By the org itself: a later org of the same prefix is another. */
 export function auditPage(
   db: Database,
   orgId: number,
-  page: { limit: number; beforeId: number | null },
+  page: { readonly limit: number; readonly beforeId: number | null; readonly podId: string | null },
 ): AuditRow[] {
   return db.all(
-    "select * from audit_log where org_id = ? and id < ? order by id desc limit ?",
+    "select * from audit_log where org_id = ? and id < ? and (? is null or pod_id = ?) order by id desc limit ?",
     orgId,
     page.beforeId ?? Number.MAX_SAFE_INTEGER,
+    page.podId,
+    page.podId,
     page.limit,
   );
 }

@@ -49,18 +49,26 @@ export function eventById(db: Database, id: number): EventRow | undefined {
   return db.get("select * from events where id = ?", id);
 }
 
-/** Newest first; `beforeId` pages on. */
+/** Newest first; `beforeId` pages on, `kind` and `runpodId` keep to one kind or pod. */
 export function eventPage(
   db: Database,
   orgId: number,
-  page: { readonly limit: number; readonly beforeId: number | null; readonly kind: string | null },
+  page: {
+    readonly limit: number;
+    readonly beforeId: number | null;
+    readonly kind: string | null;
+    readonly runpodId: string | null;
+  },
 ): EventRow[] {
   return db.all(
-    "select * from events where org_id = ? and id < ? and (? is null or kind = ?) order by id desc limit ?",
+    "select * from events where org_id = ? and id < ? and (? is null or kind = ?) and (? is null or runpod_id = ?) " +
+      "order by id desc limit ?",
     orgId,
     page.beforeId ?? Number.MAX_SAFE_INTEGER,
     page.kind,
     page.kind,
+    page.runpodId,
+    page.runpodId,
     page.limit,
   );
 }

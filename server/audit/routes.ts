@@ -12,15 +12,22 @@ export const wholeText = (min: number, max: number, sentence: string) =>
   z.string(sentence).regex(/^\d{1,15}$/, sentence).transform(Number)
     .refine((value) => value >= min && value <= max, sentence);
 
+/** RunPod's id of a pod in a query string, to keep a list to that pod; it may be one that is gone. */
+export const podIdText = z.string("pod_id must be a pod's id").regex(
+  /^[A-Za-z0-9_-]{1,64}$/,
+  "pod_id must be a pod's id",
+);
+
 const pageSchema = z.looseObject({
   limit: wholeText(1, 500, "limit must be a whole number from 1 to 500").default(100),
   before_id: wholeText(1, Number.MAX_SAFE_INTEGER, "before_id must be a whole number").optional(),
+  pod_id: podIdText.optional(),
 });
 
 export function auditRoutes(deps: { readonly db: Database; readonly guards: Guards }) {
   return new Hono<Env>().get("/audit", deps.guards.officer, query(pageSchema), (c) => {
-    const { limit, before_id } = c.req.valid("query");
-    const rows = auditPage(deps.db, orgOf(c).id, { limit, beforeId: before_id ?? null });
+    const { limit, before_id, pod_id } = c.req.valid("query");
+    const rows = auditPage(deps.db, orgOf(c).id, { limit, beforeId: before_id ?? null, podId: pod_id ?? null });
     return c.json({
       audit: rows.map((row) => ({
         id: row.id,

@@ -95,6 +95,30 @@ Deno.test("a filter that fits nothing that is loaded offers older ones", async (
   });
 });
 
+Deno.test("what happened to one pod is found however much has happened since", async () => {
+  await withWorld(async (world) => {
+    const old = { source: "api", orgPrefix: "org", actorKind: "officer", actorId: "1", status: 200 } as const;
+    insertAudit(world.db, { ...old, action: "PUT /long/ago", podId: "longgone1", outcome: "ok" }, world.clock.now());
+    insertEvent(world.db, { orgId: 1, kind: "pod.gone", subject: "ago", runpodId: "longgone1" }, world.clock.now());
+    for (let at = 0; at < 700; at++) {
+      insertAudit(world.db, { ...old, action: `PUT /x/${at}`, outcome: "ok" }, world.clock.now());
+    }
+    raiseMany(world, 700);
+    await withAdmin(world, {}, async (admin) => {
+      for (
+        const [word, first, found] of [["events", "Events 200", "pod.gone"], ["audit", "Audit 200", "PUT /long/ago"]]
+      ) {
+        await run(admin, word!, first!);
+        await admin.press("p");
+        await admin.type("longgone1");
+        await admin.press("enter");
+        await admin.until(/(Events|Audit) 1, pod longgone1/);
+        await admin.until(found!);
+      }
+    });
+  });
+});
+
 Deno.test("the events of a pod open from its screen, and stay when the pod is gone", async () => {
   await withPods(["workshop", "other"], {}, async (admin, world, [id]) => {
     await admin.until(/workshop/);

@@ -48,6 +48,9 @@ Deno.test("events page backwards and by kind, without gaps or doubles", () =>
     const rest = await page(`before_id=${first.at(-1)!.id}`);
     assert.deepEqual([...first, ...rest], all);
     assert.deepEqual((await page("kind=pod.stopped")).map((one) => one.pod_id), ["pod9", "pod6", "pod3"]);
+    assert.deepEqual((await page("pod_id=pod6")).map((one) => one.pod_id), ["pod6"]);
+    assert.deepEqual(await page("pod_id=pod6&kind=pod.started"), []);
+    assert.deepEqual(await page("pod_id=pod12"), []);
     assert.deepEqual((await page("kind=pod.stopped&limit=2&before_id=10")).length, 2);
   }));
 
@@ -57,6 +60,8 @@ Deno.test("events refuse a limit, a place or a kind that does not exist, and mem
       ["limit=0", /^limit must be a whole number from 1 to 500$/],
       ["limit=501", /^limit must be a whole number from 1 to 500$/],
       ["before_id=x", /^before_id must be a whole number$/],
+      ["pod_id=", /^pod_id must be a pod's id$/],
+      ["pod_id=a%20b", /^pod_id must be a pod's id$/],
       ["kind=pod.exploded", /^kind must be one of pod\.created, /],
     ];
     for (const [query, sentence] of cases) {

@@ -7,7 +7,8 @@ type Event = { actor: string | null; details: Record<string, unknown> };
 
 /** The events that `work` raises in the org, oldest first. */
 async function raised(world: ClockedWorld, work: () => Promise<unknown>): Promise<Event[]> {
-  const list = () => eventPage(world.db, 1, { limit: 500, beforeId: null, kind: "settings.changed" }).reverse();
+  const list = () =>
+    eventPage(world.db, 1, { limit: 500, beforeId: null, kind: "settings.changed", runpodId: null }).reverse();
   const before = list().length;
   await work();
   return list().slice(before).map((event) => ({ actor: event.actor, details: JSON.parse(event.details) }));

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { insertAudit } from "../../db/stores/audit.ts";
 import { DAY } from "../../server/clock.ts";
 import { eventually, PEOPLE } from "../support/world.ts";
 import { cellOf, type ClockedWorld, freshAddress, openSession, ownPage, stoppedPod, withWorld } from "./support.ts";
@@ -183,6 +184,32 @@ Deno.test("the audit pages backwards without gaps or doubles, and only over the 
     assert.deepEqual(beyond.json, { audit: [] });
   }));
 
+Deno.test("the audit of one pod has only what was done to it, page by page", () =>
+  withWorld(async (world) => {
+    world.db.run("delete from audit_log");
+    for (let n = 1; n <= 9; n++) {
+      insertAudit(world.db, {
+        source: "api",
+        action: `act ${n}`,
+        orgPrefix: n === 9 ? "other" : "org",
+        podId: n % 2 === 0 ? "even" : n === 1 ? null : "odd",
+        actorKind: "officer",
+        actorId: "1",
+        status: 200,
+        outcome: "ok",
+      }, world.clock.now() + n);
+    }
+    const actions = async (query: string): Promise<string[]> => {
+      const { audit } = (await world.call("GET", `/api/compute/org/audit?${query}`, { as: "officer" })).json;
+      return audit.map(({ action, id }: { action: string; id: number }) => `${action} ${id}`);
+    };
+    const odd = await actions("pod_id=odd");
+    assert.deepEqual(odd.map((one) => one.slice(0, 5)), ["act 7", "act 5", "act 3"]);
+    const [, second] = odd;
+    assert.deepEqual(await actions(`pod_id=odd&before_id=${second!.slice(6)}`), odd.slice(2));
+    assert.deepEqual(await actions("pod_id=nothing"), []);
+  }));
+
 Deno.test("the audit refuses a limit or a place that is no whole number in range", () =>
   withWorld(async (world) => {
     for (
@@ -194,6 +221,10 @@ Deno.test("the audit refuses a limit or a place that is no whole number in range
     for (const bad of ["before_id=0", "before_id=x", `before_id=${"9".repeat(30)}`]) {
       const answer = await world.call("GET", `/api/compute/org/audit?${bad}`, { as: "officer" });
       assert.deepEqual([answer.status, answer.json.error], [400, "before_id must be a whole number"], bad);
+    }
+    for (const bad of ["pod_id=", "pod_id=a%2Fb", `pod_id=${"x".repeat(65)}`]) {
+      const answer = await world.call("GET", `/api/compute/org/audit?${bad}`, { as: "officer" });
+      assert.deepEqual([answer.status, answer.json.error], [400, "pod_id must be a pod's id"], bad);
     }
     const good = await world.call("GET", "/api/compute/org/audit?limit=500&before_id=999999999999999", {
       as: "officer",

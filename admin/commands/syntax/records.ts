@@ -13,6 +13,7 @@ export function addRecordCommands(program: Command, run: Run): void {
   audit.command("list").description("List the entries of an organization, newest first.")
     .option("--limit <count>", "how many", whole(1, 500), 100)
     .option("--before <id>", "only entries older than this one", whole(1, Number.MAX_SAFE_INTEGER))
+    .option("--pod <id>", "only what was done to this pod, by RunPod's id; it may be gone")
     .addHelpText("after", example("orgpods audit list --limit 20 --before 4711"))
     .action((flags: AuditFlags) => run(async (shell) => await (await import("../audit.ts")).listAudit(shell, flags)));
 }

@@ -16,26 +16,28 @@ const queryOf = (before: number | null) => ({
 /** Only the first page changes by itself. */
 const everyMs = (before: number | null) => before === null ? FIRST_MS : null;
 
-/** The saved events of the org, of one kind or of all (null). */
-export const eventPages = (kind: EventKind | null): PageOf<Event> => (before) => ({
-  key: `events ${kind ?? "all"} ${before ?? "newest"}`,
+const podQuery = (podId: string | null) => podId === null ? {} : { pod_id: podId };
+
+/** The saved events of the org, of one kind or of all (null), of one pod (RunPod's id) or of all (null). */
+export const eventPages = (kind: EventKind | null, podId: string | null): PageOf<Event> => (before) => ({
+  key: `events ${kind ?? "all"} ${podId ?? "all"} ${before ?? "newest"}`,
   everyMs: everyMs(before),
   load: async (api: Api, org: string) => {
-    const query = { ...queryOf(before), ...(kind === null ? {} : { kind }) };
+    const query = { ...queryOf(before), ...podQuery(podId), ...(kind === null ? {} : { kind }) };
     return (await read(api.org.events.$get({ param: { org }, query }))).value.events;
   },
 });
 
-const loadAudit = async (api: Api, org: string, before: number | null) =>
-  (await read(api.org.audit.$get({ param: { org }, query: queryOf(before) }))).value.audit;
+const loadAudit = async (api: Api, org: string, podId: string | null, before: number | null) =>
+  (await read(api.org.audit.$get({ param: { org }, query: { ...queryOf(before), ...podQuery(podId) } }))).value.audit;
 
 export type AuditEntry = Awaited<ReturnType<typeof loadAudit>>[number];
 
-/** The audit of the org. */
-export const auditPages: PageOf<AuditEntry> = (before) => ({
-  key: `audit ${before ?? "newest"}`,
+/** The audit of the org, of one pod (RunPod's id) or of all (null). */
+export const auditPages = (podId: string | null): PageOf<AuditEntry> => (before) => ({
+  key: `audit ${podId ?? "all"} ${before ?? "newest"}`,
   everyMs: everyMs(before),
-  load: (api, org) => loadAudit(api, org, before),
+  load: (api, org) => loadAudit(api, org, podId, before),
 });
 
 const loadDeliveries = async (api: Api, org: string, hook: number, before: number | null) =>

@@ -7,8 +7,8 @@ import { localTime } from "../text/units.ts";
 import { factLines } from "../widgets/facts.ts";
 import { NEW_PAGED_LIST, pagedListOf, type PagedState } from "../widgets/paged_list.ts";
 import { pagerScreen } from "../widgets/pager.ts";
-import { NEW_TABLE, type TableSpec } from "../widgets/table.ts";
-import { detailFacts, detailLine, exactTime, pickPod, type PodFilter, rowsOfPod } from "./record_filters.ts";
+import type { TableSpec } from "../widgets/table.ts";
+import { detailFacts, detailLine, exactTime, pickPod, type PodFilter } from "./record_filters.ts";
 
 interface State extends PagedState {
   readonly pod: PodFilter | null;
@@ -66,8 +66,7 @@ const specOf = (ui: Ui): TableSpec<AuditEntry> => ({
 
 const list = pagedListOf<null, State, AuditEntry>({
   spec: specOf,
-  pages: (at) => readPages(at, auditPages, at.state.pages),
-  wanted: (at, rows) => rowsOfPod(rows, at.state.pod),
+  pages: (at) => readPages(at, auditPages(at.state.pod?.id ?? null), at.state.pages),
   empty: (_, hasMore) => hasMore ? "None that is loaded; m loads older." : "No entry is like that.",
 });
 
@@ -101,11 +100,11 @@ export const auditScreen = defineScreen<null, State>({
       run: (at) =>
         pickPod(
           at,
-          () =>
-            new Map(
-              (list.loaded(at)).flatMap(({ pod_id }) => pod_id === null ? [] : [[pod_id, null]]),
-            ),
-          (pod) => at.set((state) => ({ ...state, pod, table: NEW_TABLE })),
+          (ui) => {
+            const newest = ui.read(auditPages(null)(null)).value ?? [];
+            return new Map(newest.flatMap(({ pod_id }) => pod_id === null ? [] : [[pod_id, null]]));
+          },
+          (pod) => at.set({ ...NEW_PAGED_LIST, pod }),
         ),
     },
   ],

@@ -9,8 +9,8 @@ import { factLines } from "../widgets/facts.ts";
 import { NEW_PAGED_LIST, pagedListOf, type PagedState } from "../widgets/paged_list.ts";
 import { pagerScreen } from "../widgets/pager.ts";
 import { pickerScreen } from "../widgets/picker.ts";
-import { NEW_TABLE, type TableSpec } from "../widgets/table.ts";
-import { detailFacts, detailLine, exactTime, pickPod, type PodFilter, rowsOfPod } from "./record_filters.ts";
+import type { TableSpec } from "../widgets/table.ts";
+import { detailFacts, detailLine, exactTime, pickPod, type PodFilter } from "./record_filters.ts";
 
 export interface EventsParams {
   /** The pod to begin with; null for all. */
@@ -57,8 +57,7 @@ const specOf = (ui: Ui): TableSpec<Event> => ({
 
 const list = pagedListOf<EventsParams, State, Event>({
   spec: specOf,
-  pages: (at) => readPages(at, eventPages(at.state.kind), at.state.pages),
-  wanted: (at, rows) => rowsOfPod(rows, at.state.pod),
+  pages: (at) => readPages(at, eventPages(at.state.kind, at.state.pod?.id ?? null), at.state.pages),
   empty: emptyText,
 });
 
@@ -100,8 +99,11 @@ export const eventsScreen = defineScreen<EventsParams, State>({
       run: (at) =>
         pickPod(
           at,
-          () => new Map((list.loaded(at)).flatMap((one) => one.pod_id === null ? [] : [[one.pod_id, one.subject]])),
-          (pod) => at.set((state) => ({ ...state, pod, table: NEW_TABLE })),
+          (ui) => {
+            const newest = ui.read(eventPages(null, null)(null)).value ?? [];
+            return new Map(newest.flatMap((one) => one.pod_id === null ? [] : [[one.pod_id, one.subject]]));
+          },
+          (pod) => at.set((state) => ({ ...state, ...NEW_PAGED_LIST, pod })),
         ),
     },
   ],
@@ -118,12 +120,7 @@ function pickKind(at: EventsAt): void {
     title: "Kind of events",
     rows: () => [{ key: "", text: "All kinds" }, ...EVENT_KINDS.map((kind) => ({ key: kind, text: kind }))],
     onPick: (key) =>
-      at.set((state) => ({
-        ...state,
-        kind: EVENT_KINDS.find((kind) => kind === key) ?? null,
-        table: NEW_TABLE,
-        pages: 1,
-      })),
+      at.set((state) => ({ ...state, ...NEW_PAGED_LIST, kind: EVENT_KINDS.find((kind) => kind === key) ?? null })),
   });
 }
 

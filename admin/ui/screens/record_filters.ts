@@ -11,30 +11,14 @@ export interface PodFilter {
   readonly name: string;
 }
 
-interface PodRow {
-  readonly pod_id: string | null;
-}
-
-const kept = new WeakMap<readonly unknown[], { readonly id: string; readonly rows: readonly unknown[] }>();
-
-/** The rows of one pod; the same list for the same rows. */
-export function rowsOfPod<R extends PodRow>(rows: readonly R[], pod: PodFilter | null): readonly R[] {
-  if (pod === null) return rows;
-  const known = kept.get(rows);
-  if (known?.id === pod.id) return known.rows as readonly R[];
-  const found = rows.filter(({ pod_id }) => pod_id === pod.id);
-  kept.set(rows, { id: pod.id, rows: found });
-  return found;
-}
-
 /** Lets one choose a pod: those in the list, those that the records name, or an id as it is typed. */
 export function pickPod(
   ui: Ui,
-  named: () => ReadonlyMap<string, string | null>,
+  named: (ui: Ui) => ReadonlyMap<string, string | null>,
   onPick: (pod: PodFilter | null) => void,
 ): void {
   const names = (at: Ui) => {
-    const all = new Map(named());
+    const all = new Map(named(at));
     for (const { id, name } of at.read(podsResource).value?.pods ?? []) all.set(id, name);
     return all;
   };

@@ -17,25 +17,20 @@ export const NEW_PAGED_LIST: PagedState = { ...NEW_LIST, pages: 1 };
 export interface PagedSource<P, S, R> {
   spec(at: At<P, S>): TableSpec<R>;
   pages(at: At<P, S>): Pages<R>;
-  /** The rows of those pages that are wanted; all when left out. The same rows must be the same array. */
-  wanted?(at: At<P, S>, rows: readonly R[]): readonly R[];
   /** What stands in the place of rows. */
   empty(at: At<P, S>, hasMore: boolean): string;
 }
 
 export interface PagedList<P, S, R> extends List<P, S, R> {
-  /** All rows that are loaded, wanted or not. */
-  loaded(at: At<P, S>): readonly R[];
   view(at: At<P, S>): Line[];
 }
 
 /** A list whose older rows are loaded when one comes to its end, or asks for them. */
 export function pagedListOf<P, S extends PagedState, R>(source: PagedSource<P, S, R>): PagedList<P, S, R> {
   const none: readonly R[] = [];
-  const loaded = (at: At<P, S>) => source.pages(at).reading.value ?? none;
   const list = listOf<P, S, R>({
     spec: (at) => source.spec(at),
-    all: (at) => source.wanted?.(at, loaded(at)) ?? loaded(at),
+    all: (at) => source.pages(at).reading.value ?? none,
   });
   const more = (state: S): S => ({ ...state, pages: state.pages + 1 });
   const move = (action: Action<P, S>): Action<P, S> => ({
@@ -52,7 +47,6 @@ export function pagedListOf<P, S extends PagedState, R>(source: PagedSource<P, S
   });
   return {
     ...list,
-    loaded,
     actions: [
       ...list.actions.map((action) => action.keys?.includes("down") ? move(action) : action),
       {
