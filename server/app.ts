@@ -1,7 +1,7 @@
 import type { Database } from "../db/database.ts";
 import type { Org } from "../db/stores/organizations.ts";
 import { createAudit } from "./audit/write.ts";
-import { AUTO_STOP_TIMINGS, type AutoStopJobs, type AutoStopTimings, createAutoStopJobs } from "./auto_stop/jobs.ts";
+import { AUTO_STOP_TIMINGS, type AutoStopTimings, createAutoStopJobs } from "./auto_stop/jobs.ts";
 import type { Clock } from "./clock.ts";
 import { type Config, REAL_UPSTREAMS } from "./config.ts";
 import { createDirectory } from "./discord/directory.ts";
@@ -23,8 +23,7 @@ import { noteLogin } from "./key_rotation/note_login.ts";
 import { createKeyTurns, KEY_TIMINGS, type KeyTimings } from "./key_rotation/turn.ts";
 import { lazily } from "./lazily.ts";
 import type { Log } from "./log.ts";
-import { type Loops, startLoops } from "./loops.ts";
-import type { OrgTurns } from "./org_turns.ts";
+import { type Jobs, type Loops, startLoops } from "./loops.ts";
 import { createActions } from "./pods/act.ts";
 import { POD_TIMINGS, type PodTimings } from "./pods/deps.ts";
 import { createPodReader } from "./pods/pod_reader.ts";
@@ -35,19 +34,19 @@ import { closeNeverSent, createSettler } from "./pods/settle.ts";
 import { watchTroubles } from "./pods/trouble.ts";
 import { SCHEDULE_TIMINGS, type ScheduleTimings } from "./schedule/decide.ts";
 import { createPause } from "./schedule/pause.ts";
-import { createSchedule, type Schedule } from "./schedule/turn.ts";
+import { createSchedule } from "./schedule/turn.ts";
 import { budgetState } from "./spend/budget.ts";
 import { createRunpodAccounts } from "./runpod/accounts.ts";
 import type { Limits as RunpodLimits } from "./runpod/request.ts";
-import { type AccessTurns, createAccessTurns } from "./removal/turns.ts";
+import { createAccessTurns } from "./removal/turns.ts";
 import { createRemovals } from "./removal/carry_out.ts";
 import { createPodSetup, type SetupOptions } from "./setup/setup.ts";
 import { createMonthCosts } from "./spend/month_costs.ts";
-import { createMoneyTurn, type MoneyTurn } from "./spend/turn.ts";
+import { createMoneyTurn } from "./spend/turn.ts";
 import { createHostKeys } from "./ssh/host_keys.ts";
 import { createOrgKeys } from "./ssh/org_keys.ts";
 import { createPool } from "./ssh/pool.ts";
-import { createDeliverer, type Deliverer } from "./webhooks/deliver.ts";
+import { createDeliverer } from "./webhooks/deliver.ts";
 import { createPost } from "./webhooks/post.ts";
 import { type Resolve, systemResolve } from "./webhooks/resolve.ts";
 import { createTurns } from "./turns.ts";
@@ -86,18 +85,6 @@ export interface App {
   run(): void;
   /** Stops the loops and ends every connection; the database stays open. */
   close(): Promise<void>;
-}
-
-export interface Jobs {
-  readonly schedule: Schedule;
-  readonly autoStop: AutoStopJobs;
-  /** Looks after actions and creates whose outcome is not known. */
-  readonly settle: () => Promise<void>;
-  readonly money: MoneyTurn;
-  readonly access: AccessTurns;
-  readonly webhooks: Deliverer;
-  /** Carries rotations of keys on. */
-  readonly keys: OrgTurns;
 }
 
 /** Builds every part from its dependencies and hands them over: the one place where wiring happens. */

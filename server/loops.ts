@@ -9,13 +9,29 @@ import { type LivePod, livePods } from "../db/stores/pods.ts";
 import { pruneRemovals } from "../db/stores/removals.ts";
 import { pruneRevocations } from "../db/stores/revocations.ts";
 import { pruneSessions } from "../db/stores/sessions.ts";
-import type { AutoStopTimings } from "./auto_stop/jobs.ts";
+import type { AutoStopJobs, AutoStopTimings } from "./auto_stop/jobs.ts";
 import { DAY, HOUR, MINUTE, SECOND } from "./clock.ts";
 import { every } from "./every.ts";
 import { createOrgTurns, type OrgTurns } from "./org_turns.ts";
 import type { PodDeps } from "./pods/deps.ts";
 import type { Refresher } from "./pods/refresh.ts";
-import type { Jobs } from "./app.ts";
+import type { AccessTurns } from "./removal/turns.ts";
+import type { Schedule } from "./schedule/turn.ts";
+import type { MoneyTurn } from "./spend/turn.ts";
+import type { Deliverer } from "./webhooks/deliver.ts";
+
+/** What the loops run, each also for whoever wants a turn at once. */
+export interface Jobs {
+  readonly schedule: Schedule;
+  readonly autoStop: AutoStopJobs;
+  /** Looks after actions and creates whose outcome is not known. */
+  readonly settle: () => Promise<void>;
+  readonly money: MoneyTurn;
+  readonly access: AccessTurns;
+  readonly webhooks: Deliverer;
+  /** Carries rotations of keys on. */
+  readonly keys: OrgTurns;
+}
 
 const TURN_MS = 2 * SECOND;
 /** A pod that is on its way is looked at often, but not for ever: a pod without a public address stays that way. */

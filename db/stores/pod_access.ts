@@ -1,15 +1,21 @@
 /** Who may use a pod: everybody, or who is listed, less who is blocked. */
 import type { Database } from "../database.ts";
-import type { PodRow } from "./pods.ts";
+
+/** Which pod, as its row has it. */
+interface PodColumns {
+  readonly id: string;
+  readonly org_id: number;
+  readonly is_public: number;
+}
 
 /** May this person (not an officer) use this pod now? A block wins over everything. */
-export function mayUse(db: Database, pod: PodRow, discordId: string): boolean {
+export function mayUse(db: Database, pod: PodColumns, discordId: string): boolean {
   if (isBlocked(db, pod, discordId)) return false;
   return pod.is_public === 1 ||
     db.get("select 1 from compute_pod_members where pod_id = ? and discord_id = ?", pod.id, discordId) !== undefined;
 }
 
-export function isBlocked(db: Database, pod: PodRow, discordId: string): boolean {
+export function isBlocked(db: Database, pod: PodColumns, discordId: string): boolean {
   return db.get(
     "select 1 from blocked_users where org_id = ? and pod_id in ('', ?) and discord_id = ?",
     pod.org_id,

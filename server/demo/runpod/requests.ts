@@ -1,6 +1,6 @@
 /** The record of every API request: tests assert on it, the demo shows it without secrets. */
+import type { Clock } from "../../clock.ts";
 import { isObject } from "./schema_check.ts";
-import type { World } from "./state.ts";
 
 /** A request before it is judged. */
 export interface Incoming {
@@ -30,7 +30,10 @@ export interface RecordedRequest {
 /** The oldest records go first past this many. */
 const KEPT = 10_000;
 
-export function record(world: World, incoming: Incoming): RecordedRequest {
+export function record(
+  world: { readonly clock: Clock; readonly requests: RecordedRequest[] },
+  incoming: Incoming,
+): RecordedRequest {
   const entry: RecordedRequest = {
     at: world.clock.now(),
     method: incoming.method,
