@@ -1,0 +1,64 @@
+/** Members who work against their own removal with what an account on a pod can do. */
+import assert from "node:assert/strict";
+import { eventually } from "../demo/pods_support.ts";
+import { ignoreScene, type Scene, withScene } from "../presence/scene.ts";
+import { endScript, parseEnded } from "../../server/removal/script.ts";
+import { lacks } from "../support/needs.ts";
+import { PEOPLE } from "../support/world.ts";
+import { disconnect, list, livesOn, processesOf } from "./scene.ts";
+
+const ignore = ignoreScene || lacks("perl");
+
+/** Starts a program of a member's that stays when their connection ends. */
+async function leave(scene: Scene, program: string): Promise<void> {
+  const shell = await scene.ssh("member", ["-tt"]);
+  await shell.type(`setsid nohup ${program} >/dev/null 2>&1 </dev/null &\n`);
+  const [word] = program.split(" ");
+  await eventually("it runs", async () => (await processesOf(scene, "member")).some((args) => args.includes(word!)));
+}
+
+// Several, so that one of them is always at work, and new ones all the time.
+const STOPS = `perl -e 'fork for 1..3; while (1) { kill "STOP", -1; fork if rand() < 0.0005 }'`;
+
+for (const hasPerl of [true, false]) {
+  Deno.test({
+    name: `a member whose programs stop whatever begins as their account is removed whole${
+      hasPerl ? "" : ", also without perl"
+    }`,
+    ignore,
+    fn: () =>
+      withScene(async (scene) => {
+        await list(scene, "member", "exOfficer");
+        const other = await scene.ssh("exOfficer", ["-tt"]);
+        await leave(scene, hasPerl ? STOPS : STOPS.replace("; fork if rand() < 0.0005", ""));
+        if (!hasPerl) {
+          await scene.root("printf '#!/bin/sh\\nexit 1\\n' >/usr/local/bin/perl && chmod 755 /usr/local/bin/perl");
+        }
+        const removal = await disconnect(scene, "member");
+        assert.deepEqual([removal.state, removal.left], ["done", null], JSON.stringify(removal));
+        assert.deepEqual(await processesOf(scene, "member"), []);
+        await livesOn(other);
+      }),
+  });
+}
+
+Deno.test({
+  name: "what a member had before they were let in again ends also where its name has line ends",
+  ignore,
+  fn: () =>
+    withScene(async (scene) => {
+      await list(scene, "member");
+      await leave(scene, `perl -e '$0 = "perl\\n(x) S"; sleep 1000'`);
+      const script = endScript({
+        folder: "member",
+        discordId: PEOPLE.member,
+        spared: [],
+        wholeAccount: true,
+        letInAgo: 0,
+        isRecorded: true,
+      });
+      const { out } = await scene.root(`echo ${btoa(script)} | base64 -d | sh`);
+      assert.equal(typeof parseEnded(out), "object", out);
+      assert.deepEqual(await processesOf(scene, "member"), []);
+    }),
+});
