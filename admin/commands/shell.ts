@@ -1,6 +1,6 @@
 import type { Answer } from "../client/api.ts";
 import type { Stdio } from "./stdio.ts";
-import { plain, plainJson } from "./text.ts";
+import { plain, plainJson, plainLines } from "./text.ts";
 
 /** The options that every command takes. */
 export interface GlobalOptions {
@@ -32,7 +32,7 @@ export interface Shell {
 export function createShell(options: GlobalOptions, stdio: Stdio, env: (name: string) => string | undefined): Shell {
   const say = (line: string) => stdio.err(`${plain(line)}\n`);
   const print = (text: string) =>
-    text === "" ? Promise.resolve() : stdio.out(`${options.json ? plainJson(text) : text}\n`);
+    text === "" ? Promise.resolve() : stdio.out(`${options.json ? plainJson(text) : plainLines(text)}\n`);
   return {
     options,
     stdio,

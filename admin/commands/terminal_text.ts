@@ -1,6 +1,6 @@
 import { AppError } from "../../server/errors.ts";
 import type { Stdio } from "./stdio.ts";
-import { plain } from "./text.ts";
+import { plainLines } from "./text.ts";
 
 /**
  * Prints a file on a terminal line by line: control characters but tabs and line ends are escaped, because the file of a
@@ -24,11 +24,7 @@ export async function printText(
   };
   const encoder = new TextEncoder();
   for await (const bytes of body) {
-    if (!await stdio.outBytes(encoder.encode(harmless(decode(bytes))))) return;
+    if (!await stdio.outBytes(encoder.encode(plainLines(decode(bytes))))) return;
   }
-  await stdio.out(harmless(decode()));
-}
-
-function harmless(text: string): string {
-  return text.replace(/[^\t\n]+/g, plain);
+  await stdio.out(plainLines(decode()));
 }

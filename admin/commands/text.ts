@@ -6,6 +6,11 @@ export function plain(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}]/gu, (c) => `\\u{${c.codePointAt(0)!.toString(16)}}`);
 }
 
+/** The same for a text of several lines: line ends and tabs stay. Plain text is not changed. */
+export function plainLines(text: string): string {
+  return text.replace(/[^\t\n]+/g, plain);
+}
+
 /**
  * JSON as it may stand in a terminal: the same values, with control, direction and other invisible characters, which
  * JSON lets stand in strings, written as `\\uXXXX`.
