@@ -25,6 +25,8 @@ export interface Admin {
   /** The keys that work now, as the footer shows them. */
   offers(): Offer[];
   onFrame(listener: () => void): () => void;
+  /** To be called when the present frame is on the terminal. */
+  painted(): void;
   input(input: Input): void;
   resize(columns: number, rows: number): void;
   /** Cancels what is under way in the background, and waits until that has cleaned up. */
@@ -64,6 +66,9 @@ export function createAdmin(options: AdminOptions): Admin {
   let shownNow: ReadonlyMap<string, Resource<unknown>> = new Map();
   let isDrawing = false;
   let isClosed = false;
+  /** The layer on top of the frame that was drawn last, and of the last one that is on the terminal. */
+  let drawnLayer = 0;
+  let paintedLayer = 0;
   const listeners = new Set<() => void>();
   const cache: Cache = createCache({
     call: (work, callOptions) => session.call(work, callOptions),
@@ -102,6 +107,7 @@ export function createAdmin(options: AdminOptions): Admin {
       transfers: transfers.list(),
     });
     shownNow = shown;
+    drawnLayer = topOf(state).id;
     cache.show(shown);
     for (const listener of listeners) listener();
   };
@@ -262,6 +268,8 @@ export function createAdmin(options: AdminOptions): Admin {
     if (isBlind && !(one.kind === "key" && ["ctrl-c", "ctrl-z", "q"].includes(one.key))) return;
     if (state.prompt !== null && !isBlind && !(one.kind === "key" && one.key === "ctrl-c")) return promptInput(one);
     const layer = topOf(state);
+    // Whoever typed this has not seen the question.
+    if (layer.screen.isQuestion === true && layer.id > paintedLayer && !(one.kind === "key" && one.key === "ctrl-c")) return;
     const type = typingOf(layer.screen, atOf(layer));
     if (one.kind === "paste") return type?.(one.text);
     const offer = offers().find(({ keys }) => keys.includes(one.key));
@@ -305,6 +313,9 @@ export function createAdmin(options: AdminOptions): Admin {
     onFrame(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
+    },
+    painted() {
+      paintedLayer = Math.max(paintedLayer, drawnLayer);
     },
     input: (one) => guarded(() => input(one)),
     resize(columns, rows) {

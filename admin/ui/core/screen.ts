@@ -55,6 +55,8 @@ export interface Screen<P, S> {
   readonly hasFilter?: boolean;
   /** Drawn as a box over the screen below, which stays in sight. */
   readonly isDialog?: boolean;
+  /** A dangerous question: keys that were typed before it stood on the terminal are no answer to it, and are dropped. */
+  readonly isQuestion?: boolean;
   /**
    * Where text is typed: what was typed or pasted goes here, and letters are no keys. Null (or left out) while nothing is
    * typed into.

@@ -22,7 +22,7 @@ export function openInkScreen(
 ): Screen {
   const ready = Promise.withResolvers<Suspend>();
   const paint = <Paint admin={admin} onReady={ready.resolve} />;
-  const stdout = createInkStdout(output, size);
+  const stdout = createInkStdout(output, size, admin.painted);
   const instance = render(paint, {
     stdout: stdout.stream,
     alternateScreen: true,

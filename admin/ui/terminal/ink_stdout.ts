@@ -22,8 +22,14 @@ const SEQUENCE = /\x1b\[[0-?]*[@-~]/g;
  *
  * The alternate screen is on already, with the last plain frame on it. It stays there until the library's first frame, which
  * comes a moment after its start: in between one would see an empty screen.
+ *
+ * `onWritten` is called whenever something was sent to the terminal.
  */
-export function createInkStdout(output: Output, size: { readonly columns: number; readonly rows: number }): InkStdout {
+export function createInkStdout(
+  output: Output,
+  size: { readonly columns: number; readonly rows: number },
+  onWritten: () => void = () => {},
+): InkStdout {
   let isMuted = false;
   let isFirst = true;
   const withFirst = (chunk: string): string => {
@@ -38,9 +44,13 @@ export function createInkStdout(output: Output, size: { readonly columns: number
     writable: true,
     write(chunk: string, ...rest: unknown[]): boolean {
       const done = rest.find((one) => typeof one === "function") as (() => void) | undefined;
-      if (!isMuted) return output.write(isFirst ? withFirst(chunk) : chunk, done);
-      done?.();
-      return true;
+      if (isMuted) {
+        done?.();
+        return true;
+      }
+      const isTaken = output.write(isFirst ? withFirst(chunk) : chunk, done);
+      onWritten();
+      return isTaken;
     },
   });
   return {

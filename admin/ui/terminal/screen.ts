@@ -40,6 +40,7 @@ export function openScreen(
   const timer = setTimeout(load, LOAD_MS);
   const draw = () => {
     plain.draw(admin.frame);
+    admin.painted();
     if (!admin.isLoading) load();
   };
   const stopDrawing = admin.onFrame(draw);

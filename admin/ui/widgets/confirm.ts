@@ -38,6 +38,7 @@ const yes = (at: At<ConfirmParams, State>) => {
 export const confirmScreen = defineScreen<ConfirmParams, State>({
   id: "confirm",
   isDialog: true,
+  isQuestion: true,
   title: (at) => at.params.title,
   init: () => ({ edit: editOf("") }),
   typing: (at) =>
