@@ -58,6 +58,10 @@ export function speed(bytesPerSecond: number): string {
 
 const formats = new Map<string, Intl.DateTimeFormat>();
 
+/** Stands where a server that is broken, or hostile, sends no time. */
+const NO_TIME = "(no time)";
+const isTime = (ms: number) => Math.abs(ms) <= 8.64e15;
+
 function partsOf(ms: number, zone: string): Record<string, string> {
   let format = formats.get(zone);
   if (format === undefined) {
@@ -79,8 +83,9 @@ function partsOf(ms: number, zone: string): Record<string, string> {
 
 /** A time in the zone of the officer: `18:00` on the same day, `Mon 7 Dec 18:00`, with the year in another year. */
 export function localTime(iso: string | number, zone: string, now: number): string {
-  const at = partsOf(typeof iso === "number" ? iso : Date.parse(iso), zone);
-  const today = partsOf(now, zone);
+  const ms = typeof iso === "number" ? iso : Date.parse(iso);
+  if (!isTime(ms)) return NO_TIME;
+  const [at, today] = [partsOf(ms, zone), partsOf(now, zone)];
   const clock = `${at.hour}:${at.minute}`;
   if (at.year !== today.year) return `${at.day} ${at.month} ${at.year} ${clock}`;
   return at.day === today.day && at.month === today.month ? clock : `${at.weekday} ${at.day} ${at.month} ${clock}`;
@@ -92,6 +97,7 @@ const NEAR = 300 * DAY;
 /** A time in a calendar: `today 18:00`, `Mon 7 Dec 18:00`, with the year where it is far away. */
 export function calendarTime(iso: string, zone: string, now: number): string {
   const ms = Date.parse(iso);
+  if (!isTime(ms)) return NO_TIME;
   const [at, today] = [partsOf(ms, zone), partsOf(now, zone)];
   const clock = `${at.hour}:${at.minute}`;
   if (Math.abs(ms - now) > NEAR) return `${at.day} ${at.month} ${at.year} ${clock}`;
@@ -107,6 +113,7 @@ export function clockText(now: number, zone: string): string {
 
 /** A day in the zone of the officer: `7 Dec 2026`. */
 export function dayText(ms: number, zone: string): string {
+  if (!isTime(ms)) return NO_TIME;
   const { day, month, year } = partsOf(ms, zone);
   return `${day} ${month} ${year}`;
 }
