@@ -145,9 +145,18 @@ export function liveConnections(db: Database, podId: string, now: number): Conne
   );
 }
 
-/** The contract keeps certificate records for 90 days. */
+/**
+ * The contract keeps certificate records for 90 days. Those that were given since a pod is up stay longer: what was begun
+ * with them may still run there, and without them nobody's access could be ended.
+ */
 export function pruneConnections(db: Database, before: number): number {
-  return db.run("delete from compute_connections where created_at < ?", before);
+  return db.run(
+    "delete from compute_connections where created_at < ? and not exists (select 1 from compute_pods p " +
+      "where p.id = compute_connections.pod_id and p.state = 'live' " +
+      "and coalesce(p.status, '') not in ('EXITED', 'ERROR', 'TERMINATED') " +
+      "and compute_connections.created_at >= coalesce(p.up_since, 0))",
+    before,
+  );
 }
 
 export function folderOf(db: Database, orgId: number, discordId: string): string | undefined {

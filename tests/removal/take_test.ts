@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { ConnectionRow } from "../../db/stores/connections.ts";
+import { type ConnectionRow, holdersOf, pruneConnections } from "../../db/stores/connections.ts";
 import { currentRevocations } from "../../db/stores/revocations.ts";
 import {
   openRemovals,
@@ -273,4 +273,24 @@ Deno.test("pruneRemovals removes what was done long ago, and nothing that is ope
     assert.equal(pruneRemovals(db, before), 0);
     assert.equal(pruneRemovals(db, before + 90 * DAY), 1);
     assert.deepEqual(ward.rows().map((one) => one.discord_id), [PEOPLE.exOfficer]);
+  }));
+
+Deno.test("who got in long ago is still known while the pod has not stopped since, and is forgotten when it has", () =>
+  inWard([PEOPLE.member], async (ward) => {
+    const { world: { db, clock }, pod } = ward;
+    await ward.connect("member");
+    clock.advance(91 * DAY);
+    assert.equal(pruneConnections(db, clock.now() - 90 * DAY), 0);
+    assert.equal(holdersOf(db, 1, clock.now()).length, 1);
+    assert.notEqual(take(ward), null);
+    // RunPod does not show it, so nothing is known of its start.
+    db.run("update compute_pods set status = 'GONE', up_since = null where id = ?", pod().id);
+    assert.equal(pruneConnections(db, clock.now() - 90 * DAY), 0);
+    for (const [status, upSince] of [["RUNNING", clock.now()], ["EXITED", null]] as const) {
+      db.run("savepoint looked");
+      db.run("update compute_pods set status = ?, up_since = ? where id = ?", status, upSince, pod().id);
+      assert.equal(pruneConnections(db, clock.now() - 90 * DAY), 1, status);
+      db.run("rollback to looked");
+    }
+    db.run("release looked");
   }));
