@@ -13,7 +13,7 @@ export interface RemoteTarget {
   readonly token: string;
   /** The longest wait for an answer or for its next bytes. */
   readonly answerMs?: number;
-  /** The environment names a proxy, which only the runtime's own fetch knows how to use. */
+  /** The environment names a proxy for https, which only the runtime's own fetch knows how to use. Not for http. */
   readonly isProxied?: boolean;
 }
 
@@ -51,10 +51,17 @@ async function send(
     new Refusal(`${origin} did not answer within ${answerMs / 1000} s; what came of the request is not known`, 6);
   const unreachable = (error: Error) => new Refusal(`${origin} cannot be reached: ${reasonOf(error)}`, 6);
   const cut = () => new Refusal(`${origin} went away before its answer was complete`, 6);
-  if (isStreamed(request) && !isProxied) {
+  // Over http a proxy would get the token in the clear, and nothing but this machine is meant.
+  if (!isProxied && (isStreamed(request) || origin.startsWith("http:"))) {
     const asError = ({ isLate, hasBegun, cause }: NoAnswer) =>
       isLate ? late() : hasBegun ? cut() : unreachable(cause instanceof Error ? cause : new Error(String(cause)));
-    return await nodeFetch("address", { answerMs, asError })(request);
+    try {
+      return await nodeFetch("address", { answerMs, asError })(request);
+    } catch (error) {
+      // As the runtime's fetch has it; who sends a file tells by itself that it was given up.
+      if (request.signal.aborted && !isStreamed(request)) throw request.signal.reason;
+      throw error;
+    }
   }
   const stop = new AbortController();
   const untilAnswer = createPatience(answerMs, () => stop.abort());

@@ -1,6 +1,7 @@
 import { AppError, shown } from "../../server/errors.ts";
 import { type Api, createApi, read } from "../client/api.ts";
 import { connect, type Target } from "../client/connect.ts";
+import { originOf } from "../client/remote.ts";
 import { officerToken } from "../client/token.ts";
 import { refuseRemote } from "./refuse_remote.ts";
 import type { Shell } from "./shell.ts";
@@ -36,7 +37,9 @@ function targetOf(shell: Shell): Target {
   const { dataDir, envFile, server, tokenFile, allowTestUpstreams } = shell.options;
   if (server !== undefined) {
     const token = officerToken(tokenFile, shell.env("ORGPODS_TOKEN"));
-    return { kind: "remote", url: server, token, isProxied: PROXIES.some((name) => shell.env(name)) };
+    // Over http, which is for this machine alone, a proxy would get the token in the clear.
+    const isProxied = originOf(server).startsWith("https:") && PROXIES.some((name) => shell.env(name));
+    return { kind: "remote", url: server, token, isProxied };
   }
   return {
     kind: "local",

@@ -1,7 +1,7 @@
 import { AppError, exitCodeOf } from "../../server/errors.ts";
 import { Refusal } from "../client/refusal.ts";
 import { flagWords } from "./flag_words.ts";
-import { plain } from "./text.ts";
+import { plain, plainLines } from "./text.ts";
 
 export interface Failure {
   readonly exitCode: number;
@@ -23,6 +23,6 @@ export function failureOf(error: unknown, debug: boolean): Failure {
     };
   }
   const message = error instanceof Error ? error.message : String(error);
-  const more = debug ? [String(error instanceof Error ? error.stack : error)] : [];
+  const more = debug ? [plainLines(String(error instanceof Error ? error.stack : error))] : [];
   return { exitCode: 1, lines: [`error: Something went wrong inside orgpods: ${plain(message)}`, ...more] };
 }

@@ -44,6 +44,10 @@ export async function passOn(
   const total = wholeSize(answer);
   let received = answer.start;
   for await (const bytes of partsOf(answer.body, signal)) {
+    // More than was said may have no end.
+    if (total !== undefined && received + bytes.length > total) {
+      throw new Refusal(`The transfer did not end after its ${total} bytes`, 6);
+    }
     if (!await take(bytes)) return;
     received += bytes.length;
   }

@@ -1,5 +1,8 @@
 /** What a hostile server says to the commands of an officer's own computer. */
 import assert from "node:assert/strict";
+import { failureOf } from "../../admin/commands/failure.ts";
+import { Refusal } from "../../admin/client/refusal.ts";
+import { passOn } from "../../admin/commands/transfer.ts";
 import { run } from "./bench.ts";
 
 /** Would set the clipboard and the window's title, and move the cursor, by both kinds of control characters. */
@@ -72,3 +75,50 @@ for (const command of COMMANDS) {
     });
   });
 }
+
+Deno.test("a token for a server on this machine does not go to a proxy that the environment names", async () => {
+  const asked: string[] = [];
+  const proxy = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, (request) => {
+    asked.push(request.url);
+    return Response.json({ pods: [] });
+  });
+  try {
+    await withServer(() => Response.json({ pods: [] }), async (url) => {
+      const through = `http://127.0.0.1:${(proxy.addr as Deno.NetAddr).port}`;
+      for (const name of ["HTTP_PROXY", "http_proxy", "ALL_PROXY", "HTTPS_PROXY"]) {
+        const done = await run(["--server", url, "--org", "demo", "pod", "list"], {
+          ORGPODS_TOKEN: `plat_${"x".repeat(43)}`,
+          [name]: through,
+        });
+        assert.deepEqual([done.code, done.stderr, asked], [0, "No pods.\n", []], name);
+      }
+    });
+  } finally {
+    await proxy.shutdown();
+  }
+});
+
+Deno.test("a file that does not end after its bytes is given up, and nothing more of it is written", async () => {
+  const endless = new ReadableStream<Uint8Array>({ pull: (controller) => controller.enqueue(new Uint8Array(4)) });
+  let taken = 0;
+  const passing = passOn({ body: endless, size: 10, start: 0, etag: undefined }, (bytes) => {
+    taken += bytes.length;
+    // Else a fault would fill the memory.
+    return Promise.resolve(taken < 1_000);
+  });
+  await assert.rejects(passing, { name: "Refusal", message: "The transfer did not end after its 10 bytes" });
+  assert.equal(taken, 8);
+});
+
+Deno.test("failureOf shows nothing that steers a terminal, also with the stack", () => {
+  for (
+    const error of [
+      new Error(HOSTILE),
+      HOSTILE,
+      new Refusal(HOSTILE, 6, [HOSTILE]),
+      new TypeError("x", { cause: HOSTILE }),
+    ]
+  ) {
+    for (const line of failureOf(error, true).lines) assert.doesNotMatch(line, STEERS);
+  }
+});
