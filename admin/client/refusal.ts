@@ -19,6 +19,11 @@ export class Refusal extends Error {
   }
 }
 
+/** The longest sentence or note that is taken from an answer, in characters, and the most notes. */
+const LONGEST = 4_000;
+const MOST_NOTES = 20;
+const cut = (text: string) => text.slice(0, LONGEST);
+
 /** A refusal as the contract has it: `{"error", "code", "hint"?, …}`; anything else speaks by its status alone. */
 export function refusalOf(status: number, text: string, retryAfter: string | null = null): Refusal {
   const body = objectIn(text);
@@ -28,12 +33,13 @@ export function refusalOf(status: number, text: string, retryAfter: string | nul
     const message = `The server answered with the status ${status} and without a reason`;
     return new Refusal(message, exitCode, [], undefined, status, secondsIn(retryAfter));
   }
-  const notes = typeof hint === "string" ? [`hint: ${hint}`] : [];
+  const notes = typeof hint === "string" ? [cut(`hint: ${hint}`)] : [];
   for (const [name, value] of Object.entries(extra)) {
-    if (typeof value === "string" || typeof value === "number") notes.push(`${name}: ${value}`);
+    if (notes.length === MOST_NOTES) break;
+    if (typeof value === "string" || typeof value === "number") notes.push(cut(`${name}: ${value}`));
   }
   return new Refusal(
-    error,
+    cut(error),
     exitCode,
     notes,
     typeof code === "string" ? code : undefined,

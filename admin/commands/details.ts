@@ -2,6 +2,8 @@ import { shortTime } from "./text.ts";
 
 /** The most characters of a cell that tells details. */
 const MOST = 100;
+/** What lies deeper in details is not told. */
+const DEEPEST = 8;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|\+00:00)$/;
 
 /** Details of an event or of an audit row as people read them in a table: names and values, never JSON, cut at 100. */
@@ -24,36 +26,38 @@ const utc: TimeText = (iso) => shortTime(iso)!;
 export function detailParts(
   details: Readonly<Record<string, unknown>>,
   timeText: TimeText = utc,
+  depth = 0,
 ): (readonly [name: string, value: string])[] {
   return Object.entries(details).map(([name, value]) =>
-    [name.replaceAll("_", " "), valueText(value, timeText)] as const
+    [name.replaceAll("_", " "), valueText(value, timeText, depth)] as const
   )
     .filter(([, value]) => value !== "");
 }
 
-function namesAndValues(details: Readonly<Record<string, unknown>>, timeText: TimeText): string {
-  return detailParts(details, timeText).map(([name, value]) => `${name}: ${value}`).join("; ");
+function namesAndValues(details: Readonly<Record<string, unknown>>, timeText: TimeText, depth = 0): string {
+  return detailParts(details, timeText, depth).map(([name, value]) => `${name}: ${value}`).join("; ");
 }
 
-function valueText(value: unknown, timeText: TimeText): string {
+function valueText(value: unknown, timeText: TimeText, depth: number): string {
   if (value === null || value === undefined) return "";
   if (typeof value === "boolean") return value ? "yes" : "no";
   if (typeof value === "string") return TIME.test(value) ? timeText(value) : value;
   // Some rows of the audit hold a time as its milliseconds.
-  if (typeof value === "number" && value > 1e12) return timeText(new Date(value).toISOString());
+  if (typeof value === "number" && value > 1e12 && value <= 8.64e15) return timeText(new Date(value).toISOString());
   if (typeof value !== "object") return String(value);
+  if (depth === DEEPEST) return "…";
   if (Array.isArray(value)) {
-    return value.map((item) => itemText(item, timeText)).filter((text) => text !== "").join(", ");
+    return value.map((item) => itemText(item, timeText, depth + 1)).filter((text) => text !== "").join(", ");
   }
-  const inner = namesAndValues(value as Record<string, unknown>, timeText);
+  const inner = namesAndValues(value as Record<string, unknown>, timeText, depth + 1);
   return inner === "" ? "" : `(${inner})`;
 }
 
 /** A session with its times is read more often than anything else in a list. */
-function itemText(item: unknown, timeText: TimeText): string {
+function itemText(item: unknown, timeText: TimeText, depth: number): string {
   if (typeof item !== "object" || item === null || !("start_at" in item) || !("stop_at" in item)) {
-    return valueText(item, timeText);
+    return valueText(item, timeText, depth);
   }
   const id = "id" in item ? `${item.id} ` : "";
-  return `${id}(${valueText(item.start_at, timeText)} to ${valueText(item.stop_at, timeText)})`;
+  return `${id}(${valueText(item.start_at, timeText, depth)} to ${valueText(item.stop_at, timeText, depth)})`;
 }

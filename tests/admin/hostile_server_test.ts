@@ -1,7 +1,10 @@
 /** What a hostile server, or one that passes hostile texts on, says to the admin on an officer's own computer. */
 import assert from "node:assert/strict";
 import { SCREENS } from "../../admin/ui/screens/list.ts";
-import { textOf } from "../../admin/ui/text/line.ts";
+import { refusalOf } from "../../admin/client/refusal.ts";
+import { detailText } from "../../admin/commands/details.ts";
+import { widthOf, wrap } from "../../admin/ui/text/cells.ts";
+import { fit, line, textOf } from "../../admin/ui/text/line.ts";
 import { calendarTime, dayText, localTime } from "../../admin/ui/text/units.ts";
 import { startFakeAdmin } from "../support/fake_admin.ts";
 import { createRunningPod } from "../support/world.ts";
@@ -45,7 +48,7 @@ for (const screen of SCREENS) {
         fake.ended.then(() => hasEnded = true);
         for (const key of KEYS) {
           await fake.press(key);
-          for (const line of fake.admin.frame) assert.doesNotMatch(textOf(line), STEERS);
+          for (const row of fake.admin.frame) assert.doesNotMatch(textOf(row), STEERS);
         }
         assert(!hasEnded);
         assert.deepEqual(await fake.close(), { exitCode: 0 });
@@ -62,4 +65,31 @@ Deno.test("a time that is none is said to be none", () => {
     assert.equal(localTime(none, "UTC", 0), "(no time)");
     assert.equal(dayText(none, "UTC"), "(no time)");
   }
+});
+
+Deno.test("wrap and fit take no more of a text than a screen has use for", () => {
+  const most = 500_000;
+  for (
+    const text of ["x".repeat(most), "x ".repeat(most), "\u00e4".repeat(most), "\n".repeat(most), "\x1b".repeat(most)]
+  ) {
+    const lines = wrap(text, 40);
+    assert(lines.length <= 2_000, `${lines.length} lines`);
+    for (const one of lines) assert(widthOf(one) <= 40);
+    assert.equal(textOf(fit(line(text), 40)).length, 40);
+  }
+});
+
+Deno.test("a refusal with sentences and notes without end is cut", () => {
+  const notes = Object.fromEntries(Array.from({ length: 10_000 }, (_, n) => [`n${n}`, "x".repeat(1_000)]));
+  const refusal = refusalOf(409, JSON.stringify({ error: "x".repeat(1e6), hint: "y".repeat(1e6), ...notes }));
+  assert.equal(refusal.message.length, 4_000);
+  assert(refusal.notes.length <= 20);
+  for (const note of refusal.notes) assert(note.length <= 4_000);
+});
+
+Deno.test("details of any depth are told as far as somebody reads them", () => {
+  let deep: unknown = "bottom";
+  for (let n = 0; n < 100_000; n++) deep = n % 2 === 0 ? { a: deep } : [deep];
+  assert.equal(detailText({ name: "workshop", deep }), "name: workshop; deep: (a: (a: (a: (a: …))))");
+  assert.equal(detailText({ much: 1e18 }), "much: 1000000000000000000");
 });

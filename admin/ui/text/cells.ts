@@ -13,6 +13,8 @@ const MARK = /[\p{Mn}\p{Me}]/u;
 const MOST_MARKS = 3;
 /** Longer texts are cut before they are looked at: no line has room for them. */
 const MOST_CHARACTERS = 4_000;
+/** More paragraphs than anybody reads on a screen. */
+const MOST_PARAGRAPHS = 500;
 
 /** A letter behind a mark, which may be one cluster with the letter before it. */
 const JOINED = /[\p{Mn}\p{Me}]\p{L}/u;
@@ -24,8 +26,8 @@ const segmenter = new Intl.Segmenter();
  * are replaced or parted. Cleaning twice changes nothing more.
  */
 export function clean(text: string): string {
-  if (SIMPLE.test(text)) return text;
   const short = text.length > MOST_CHARACTERS ? text.slice(0, MOST_CHARACTERS) : text;
+  if (SIMPLE.test(short)) return short;
   const harmless = plain(short.normalize("NFC").replaceAll("\t", "  "))
     .replace(/[\ufe00-\ufe0f\u{e0100}-\u{e01ef}\u{1f3fb}-\u{1f3ff}\u20e3]/gu, "")
     .replace(/[\u{1f1e6}-\u{1f1ff}]/gu, (flag) => String.fromCharCode(flag.codePointAt(0)! - 0x1f1e6 + 65))
@@ -90,10 +92,13 @@ export function cut(text: string, width: number, where: "end" | "middle" = "end"
   return `${front}\u2026${tail(text, width - 1 - widthOf(front))}`;
 }
 
-/** Text that is read as paragraphs, in lines of at most `width` columns; broken at spaces where that can be. */
+/**
+ * Text that is read as paragraphs, in lines of at most `width` columns; broken at spaces where that can be. What is longer
+ * than anything that is meant to be read is cut, because it is wrapped anew for each frame.
+ */
 export function wrap(text: string, width: number): string[] {
   if (width < 1) return [];
-  return text.split(/\r?\n/).flatMap((paragraph) => wrapLine(clean(paragraph), width));
+  return text.split(/\r?\n/, MOST_PARAGRAPHS).flatMap((paragraph) => wrapLine(clean(paragraph), width));
 }
 
 function wrapLine(text: string, width: number): string[] {
