@@ -1,4 +1,5 @@
 import type { Database } from "../db/database.ts";
+import { mayAnybodyBeOn } from "../db/stores/connections.ts";
 import type { Org } from "../db/stores/organizations.ts";
 import { createAudit } from "./audit/write.ts";
 import { AUTO_STOP_TIMINGS, type AutoStopTimings, createAutoStopJobs } from "./auto_stop/jobs.ts";
@@ -119,6 +120,8 @@ export function createApp(parts: AppParts): App {
       hostKeys.pin(target, fingerprint, keyBlob);
       noteLogin(db, keys, target, privateKey);
     },
+    // Strangers who take every place for a login would keep the server out, and whoever is to be removed in.
+    isKept: (podId) => mayAnybodyBeOn(db, podId, clock.now()),
     clock,
     log,
   });

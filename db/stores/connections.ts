@@ -120,6 +120,19 @@ export function holdersOf(db: Database, orgId: number, now: number): Holder[] {
   );
 }
 
+/**
+ * True when anybody may be on a running pod by a certificate, also by one that was taken back: it was given since the pod
+ * came up, or would work by itself.
+ */
+export function mayAnybodyBeOn(db: Database, podId: string, now: number): boolean {
+  return db.get(
+    "select 1 from compute_connections c join compute_pods p on p.id = c.pod_id where c.pod_id = ? " +
+      "and p.state = 'live' and p.status = 'RUNNING' and (c.valid_before > ? or c.created_at >= p.up_since) limit 1",
+    podId,
+    now,
+  ) !== undefined;
+}
+
 /** How many certificates of a person for a pod work now, and when the first of them ends; null where there is none. */
 export function workingCertificates(
   db: Database,

@@ -48,6 +48,8 @@ export function openConnection(
   options: {
     readonly maxChannels: number;
     readonly idleMs: number;
+    /** Asked when it was unused for so long: true keeps it for as long again. */
+    readonly isKept?: () => boolean;
     /** Called once, when the connection takes no new calls any more or is lost. */
     readonly onRetired: () => void;
   },
@@ -70,7 +72,7 @@ export function openConnection(
     clearTimeout(idle);
     if (channels > 0 || link.gone.aborted) return;
     if (retired) return link.destroy();
-    idle = setTimeout(link.destroy, options.idleMs);
+    idle = setTimeout(() => options.isKept?.() === true ? settle() : link.destroy(), options.idleMs);
     idle.unref();
   };
 

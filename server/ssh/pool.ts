@@ -36,6 +36,8 @@ export interface PoolOptions {
   readonly maxChannels?: number;
   /** An unused connection ends after this, default 60 s. */
   readonly idleMs?: number;
+  /** Whether the unused connection to a pod stays all the same. */
+  readonly isKept?: (podKey: string) => boolean;
   /** An SFTP session without calls and open files ends after this, default 30 s. */
   readonly sftpIdleMs?: number;
   /** Longest time for connect, handshake and login, default 10 s. */
@@ -190,6 +192,7 @@ export function createPool(options: PoolOptions): SshPool {
     const connection = openConnection(link, judged(target, link), {
       maxChannels,
       idleMs,
+      isKept: () => options.isKept?.(target.podKey) === true,
       onRetired: () => {
         if (current.get(target.podKey)?.connection === connection) current.delete(target.podKey);
         sessions.get(connection)?.retire();

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { type ConnectionRow, holdersOf, pruneConnections } from "../../db/stores/connections.ts";
+import { type ConnectionRow, holdersOf, mayAnybodyBeOn, pruneConnections } from "../../db/stores/connections.ts";
 import { currentRevocations } from "../../db/stores/revocations.ts";
 import {
   openRemovals,
@@ -293,4 +293,20 @@ Deno.test("who got in long ago is still known while the pod has not stopped sinc
       db.run("rollback to looked");
     }
     db.run("release looked");
+  }));
+
+Deno.test("the server's connection to a pod is kept while anybody may be on it, also who is being removed", () =>
+  inWard([PEOPLE.member], async (ward) => {
+    const { world: { db, clock }, pod } = ward;
+    const isKept = () => mayAnybodyBeOn(db, pod().id, clock.now());
+    assert.equal(isKept(), false);
+    await ward.connect("member");
+    assert.equal(isKept(), true);
+    take(ward);
+    clock.advance(5 * DAY);
+    assert.equal(isKept(), true, "a connection outlives its certificate");
+    db.run("update compute_pods set status = 'EXITED'");
+    assert.equal(isKept(), false);
+    db.run("update compute_pods set status = 'RUNNING', up_since = ?", clock.now());
+    assert.equal(isKept(), false);
   }));

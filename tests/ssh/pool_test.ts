@@ -213,6 +213,30 @@ Deno.test("the pool closes a connection that nobody uses", needsSshd, async () =
   }
 });
 
+Deno.test(
+  "the pool keeps the unused connection of a pod that somebody may be on, and closes it after",
+  needsSshd,
+  async () => {
+    const sshd = await startSshd();
+    const asked: string[] = [];
+    let isKept = true;
+    const pool = trustingPool({ idleMs: 20, isKept: (podKey) => asked.push(podKey) > 0 && isKept });
+    try {
+      await pool.exec(sshd.target(), "true", { deadlineMs: 10_000 });
+      await until(() => asked.length >= 3, "it was unused for long enough to be closed");
+      assert.equal(pool.stats().connections, 1);
+      await pool.exec(sshd.target(), "true", { deadlineMs: 10_000 });
+      assert.equal((await sshd.log()).match(/Accepted publickey/g)?.length, 1);
+      isKept = false;
+      await until(() => pool.stats().connections === 0, "the idle connection is closed");
+      assert.deepEqual(new Set(asked), new Set([sshd.target().podKey]));
+    } finally {
+      await pool.close();
+      await sshd.stop();
+    }
+  },
+);
+
 Deno.test("withClient lends the live client, passes errors through and ends with its deadline", needsSshd, async () => {
   const sshd = await startSshd();
   const pool = trustingPool();
