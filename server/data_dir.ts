@@ -106,11 +106,17 @@ export function tryLock(dir: DataDir): Lock | null {
   };
 }
 
+/** Who may hold a data directory for long. */
+export const HELD_BY_ADMIN =
+  "It is another server, or an orgpods admin that runs without one: stop or leave that first";
+
 /** The lock, or `already_running`. */
 export function takeLock(dir: DataDir): Lock {
   const lock = tryLock(dir);
   if (lock === null) {
-    throw new AppError("already_running", `Another orgpods uses the data directory ${shown(dir.path)}`);
+    throw new AppError("already_running", `Another orgpods uses the data directory ${shown(dir.path)}`, {
+      hint: HELD_BY_ADMIN,
+    });
   }
   return lock;
 }

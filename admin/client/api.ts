@@ -36,6 +36,12 @@ export async function read<T>(call: Promise<ClientResponse<T, number, "json">>):
   return { value: value as T, text };
 }
 
+/** `GET /health`, which takes no token: throws `Refusal` where no orgpods server answers. */
+export function readHealth({ baseUrl, fetch }: Connection): Promise<Answer<{ readonly status: string }>> {
+  type Health = ClientResponse<{ readonly status: string }, number, "json">;
+  return read(fetch(new Request(`${baseUrl}/health`)) as unknown as Promise<Health>);
+}
+
 /** Waits for an answer whose body is a file. Throws `Refusal` for every status that is not 2xx. */
 export async function readFile(call: Promise<ClientResponse<unknown, number, string>>): Promise<FileAnswer> {
   const { status, headers, body } = await call;

@@ -1,4 +1,4 @@
-import { type DataDir, dataDirAt, requireDataDir, tryLock } from "../../server/data_dir.ts";
+import { type DataDir, dataDirAt, HELD_BY_ADMIN, requireDataDir, tryLock } from "../../server/data_dir.ts";
 import { AppError, shown } from "../../server/errors.ts";
 import type { Connection } from "./connection.ts";
 import { ANSWER_MS, type NoAnswer, nodeFetch } from "./node_fetch.ts";
@@ -43,6 +43,7 @@ export async function connectLocal(target: LocalTarget): Promise<Connection> {
       throw new AppError(
         "already_running",
         `Another orgpods uses the data directory ${shown(dir.path)} and does not answer on its socket`,
+        { hint: HELD_BY_ADMIN },
       );
     }
     await new Promise((resolve) => setTimeout(resolve, RETRY_MS));

@@ -9,7 +9,7 @@ import { Refusal } from "./refusal.ts";
 export interface RemoteTarget {
   /** The server's public address. */
   readonly url: string;
-  /** An officer token, or a member's for the member routes. */
+  /** An officer token, or a member's for the member routes; empty for what everybody may ask. */
   readonly token: string;
   /** The longest wait for an answer or for its next bytes. */
   readonly answerMs?: number;
@@ -28,7 +28,7 @@ export function connectRemote(target: RemoteTarget): Connection {
     isOperator: false,
     async fetch(request) {
       const headers = new Headers(request.headers);
-      headers.set("authorization", `Bearer ${target.token}`);
+      if (target.token !== "") headers.set("authorization", `Bearer ${target.token}`);
       headers.set("user-agent", `orgpods/${VERSION}`);
       const answer = await send(new Request(request, { headers, redirect: "manual" }), origin, target);
       if (answer.status >= 300 && answer.status < 400) {

@@ -1,10 +1,12 @@
-import { createApi, read } from "../client/api.ts";
+import { createApi, read, readHealth } from "../client/api.ts";
 import type { Connection } from "../client/connection.ts";
 import { keepToken, type KeptToken, officerFolder, officerTokenPath, readKeptToken } from "../client/officer_token.ts";
+import { Refusal } from "../client/refusal.ts";
 import { connectRemote, originOf } from "../client/remote.ts";
 import { officerToken } from "../client/token.ts";
 import type { Shell } from "../commands/shell.ts";
 import { Problem, problemOf } from "./client/problem.ts";
+import { firstAnswer } from "./first_wait.ts";
 
 /** Officer tokens for one server elsewhere: given, kept, or asked for. */
 export interface RemoteAccess {
@@ -37,7 +39,12 @@ export function createRemoteAccess(shell: Shell, server: string): RemoteAccess {
     return { connection, expiresAt };
   };
 
+  /** Waits for a check of the first connection; nothing is on the screen yet. */
+  const waited = <T>(work: Promise<T>) => firstAnswer(shell, origin, work);
+
   const asked: RemoteAccess["first"] = async (org) => {
+    // Before somebody signs in for nothing.
+    await waited(requireOrg(connect(""), org));
     const page = pageOf(org);
     await shell.say("Sign in with Discord on this page, and paste the officer token that it shows:");
     await shell.say(`  ${page}`);
@@ -50,7 +57,7 @@ export function createRemoteAccess(shell: Shell, server: string): RemoteAccess {
       await shell.stdio.err("\n");
       if (token === null) throw new Problem("stopped", "Nobody signed in");
       try {
-        return await check(org, token.trim());
+        return await waited(check(org, token.trim()));
       } catch (error) {
         const problem = problemOf(error);
         if (problem?.kind !== "signed_out" || tries === MOST_TRIES) throw error;
@@ -71,12 +78,19 @@ export function createRemoteAccess(shell: Shell, server: string): RemoteAccess {
       const { tokenFile } = shell.options;
       if (tokenFile !== undefined || (shell.env("ORGPODS_TOKEN") ?? "") !== "") {
         const token = officerToken(tokenFile, shell.env("ORGPODS_TOKEN"));
-        return { connection: connect(token), expiresAt: await expiryOf(connect(token), org, token) };
+        try {
+          return { connection: connect(token), expiresAt: await waited(expiryOf(connect(token), org, token)) };
+        } catch (error) {
+          if (!(error instanceof Problem) || error.kind !== "signed_out") throw error;
+          const from = tokenFile === undefined ? "ORGPODS_TOKEN" : "--token-file";
+          const hint = `hint: It is the token of ${from}; without one the admin asks for a new one`;
+          throw new Problem(error.kind, error.sentence, { ...error.facts, notes: [...error.notes, hint] });
+        }
       }
       const kept = readKeptToken(path(org));
       if (kept === null) return await asked(org);
       try {
-        await expiryOf(connect(kept.token), org, kept.token);
+        await waited(expiryOf(connect(kept.token), org, kept.token));
         return { connection: connect(kept.token), expiresAt: kept.expires_at };
       } catch (error) {
         if (problemOf(error)?.kind !== "signed_out") throw error;
@@ -85,6 +99,17 @@ export function createRemoteAccess(shell: Shell, server: string): RemoteAccess {
       }
     },
   };
+}
+
+/**
+ * Asks, without a token, whether an orgpods server is there and has the org. Throws `Refusal` with 3 for an org that it
+ * does not know, with 6 for anything that is no orgpods server.
+ */
+async function requireOrg(connection: Connection, org: string): Promise<void> {
+  await readHealth(connection);
+  const page = await connection.fetch(new Request(`${connection.baseUrl}/${org}`));
+  await page.body?.cancel();
+  if (page.status === 404) throw new Refusal(`There is no organization ${org} at ${connection.baseUrl}`, 3);
 }
 
 /** When a token runs out, as the list of tokens says; null when it is not in it. Throws `Problem` when it does not work. */

@@ -1,14 +1,15 @@
 import { DAY, systemClock } from "../../server/clock.ts";
-import { AppError } from "../../server/errors.ts";
+import { AppError, exitCodeOf, isErrorCode } from "../../server/errors.ts";
 import { type Api, createApi, read } from "../client/api.ts";
 import type { Connection } from "../client/connection.ts";
 import { connectLocal } from "../client/local.ts";
-import { Refusal } from "../client/refusal.ts";
+import { exitCodeOfStatus, Refusal } from "../client/refusal.ts";
 import { pathPart } from "../commands/connected.ts";
 import type { Shell } from "../commands/shell.ts";
 import { Problem } from "./client/problem.ts";
 import { createSession, type Session } from "./client/session.ts";
 import type { AnyScreen, Ui } from "./core/screen.ts";
+import { firstAnswer } from "./first_wait.ts";
 import { createRemoteAccess } from "./remote_access.ts";
 import { SCREENS } from "./screens/list.ts";
 import { orgsScreen } from "./screens/orgs.ts";
@@ -31,7 +32,9 @@ interface Way {
 export async function startAdmin(shell: Shell): Promise<number> {
   const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
   const way = await asRefusal(
-    shell.options.server === undefined ? local(shell) : remote(shell, shell.options.server, zone),
+    shell.options.server === undefined
+      ? firstAnswer(shell, "the server", local(shell))
+      : remote(shell, shell.options.server, zone),
   );
   try {
     const { exitCode, error } = await openOnTerminal({
@@ -136,7 +139,13 @@ async function asRefusal<T>(way: Promise<T>): Promise<T> {
     return await way;
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
-    const exitCode = error.kind === "signed_out" ? 4 : error.kind === "refused" ? 1 : 6;
-    throw new Refusal(error.sentence, exitCode, error.notes, error.code);
+    throw new Refusal(error.sentence, exitCodeOfProblem(error), error.notes, error.code);
   }
+}
+
+/** The same code by which a shell command ends with it. */
+function exitCodeOfProblem({ kind, code, facts: { status } }: Problem): number {
+  if (kind === "stopped") return 4;
+  if (code !== undefined && isErrorCode(code)) return exitCodeOf(code);
+  return status === undefined ? 6 : exitCodeOfStatus(status);
 }

@@ -25,6 +25,8 @@ export interface Session {
   /** The server's address, or null on the server itself. */
   readonly address: string | null;
   readonly link: Link;
+  /** Until when calls wait because the server asked for it (429), milliseconds since 1970; null before the first time. */
+  readonly heldUntil: number | null;
   /** Calls the API. Throws `Problem`; anything else is a mistake in the program. */
   call<T>(work: Work<T>, options?: CallOptions): Promise<T>;
   /** Goes on with another way to the server (a new token) or another org. Throws `Problem` when that does not work. */
@@ -53,6 +55,7 @@ export interface SessionOptions {
 export function createSession({ address, now, reconnectMs = RECONNECT_MS, ...first }: SessionOptions): Session {
   let { connection, org } = first;
   let link: Link = { kind: "connected" };
+  let heldUntil: number | null = null;
   let listener = () => {};
   let timer: ReturnType<typeof setTimeout> | undefined;
   let isClosed = false;
@@ -108,6 +111,9 @@ export function createSession({ address, now, reconnectMs = RECONNECT_MS, ...fir
     get link() {
       return link;
     },
+    get heldUntil() {
+      return heldUntil;
+    },
     async call(work, options = {}) {
       for (let waited = 0;;) {
         try {
@@ -116,6 +122,7 @@ export function createSession({ address, now, reconnectMs = RECONNECT_MS, ...fir
           const wait = error instanceof Problem && error.kind === "busy" ? error.facts.retryAfterMs ?? 2_000 : Infinity;
           waited += wait;
           if (waited > MOST_WAIT_MS) throw error;
+          heldUntil = Math.max(heldUntil ?? 0, now() + wait);
           await pause(wait, options.signal);
         }
       }

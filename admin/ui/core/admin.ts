@@ -8,6 +8,7 @@ import { layoutOf } from "../frame/layout.ts";
 import type { Input } from "../keys/decode.ts";
 import type { Line } from "../text/line.ts";
 import { type Cache, createCache, type Resource } from "./cache.ts";
+import { createCalls } from "./calls.ts";
 import { commonActions } from "./common_actions.ts";
 import { type Offer, offersOf, typingOf } from "./offers.ts";
 import { commandOf, promptStep } from "./prompt.ts";
@@ -105,6 +106,7 @@ export function createAdmin(options: AdminOptions): Admin {
       shown,
       cache,
       transfers: transfers.list(),
+      calls: calls.list(),
     });
     shownNow = shown;
     drawnLayer = topOf(state).id;
@@ -145,6 +147,13 @@ export function createAdmin(options: AdminOptions): Admin {
     },
   });
 
+  const calls = createCalls({
+    session,
+    now: clock.now,
+    onBegin: (what) => dispatch({ kind: "busy", what }),
+    onEnd: (what) => dispatch({ kind: "done", what }),
+  });
+
   const sayProblem = (problem: Problem) => {
     if (problem.kind === "signed_out") return; // The sign-in dialog says it.
     say([problem.sentence, ...problem.notes].join(" "), problem.kind === "stopped" ? "warn" : "bad");
@@ -155,9 +164,8 @@ export function createAdmin(options: AdminOptions): Admin {
       say(`${what} is under way already`, "warn");
       return null;
     }
-    dispatch({ kind: "busy", what });
     try {
-      const value = await session.call(work, { deadlineMs: ACTION_MS, ...callOptions });
+      const value = await calls.make(what, work, { deadlineMs: ACTION_MS, ...callOptions });
       for (const warning of warningsOf(value)) say(warning, "warn");
       return value;
     } catch (error) {
@@ -166,7 +174,6 @@ export function createAdmin(options: AdminOptions): Admin {
       sayProblem(problem);
       return null;
     } finally {
-      dispatch({ kind: "done", what });
       cache.refresh();
     }
   };
@@ -194,6 +201,7 @@ export function createAdmin(options: AdminOptions): Admin {
     home: (screen, params) => dispatch({ kind: "home", screen: screen as AnyScreen, params }),
     say,
     call,
+    calls,
     switchOrg: (org) => options.switchOrg(ui(read), org),
     suspend: options.suspend,
     quit: options.quit,
@@ -224,6 +232,7 @@ export function createAdmin(options: AdminOptions): Admin {
       stop: options.stop,
       redraw: options.redraw,
       refresh: () => cache.refresh(),
+      calls,
     },
     options.screens,
   );
@@ -326,6 +335,7 @@ export function createAdmin(options: AdminOptions): Admin {
       isClosed = true;
       clearInterval(ticker);
       cache.close();
+      calls.giveUp();
       await transfers.close();
     },
   };

@@ -21,6 +21,8 @@ export interface Reading<T> {
   /** Why the last load failed; null after a good one. */
   readonly problem: Problem | null;
   readonly isLoading: boolean;
+  /** When the load that is under way began. */
+  readonly since?: number;
 }
 
 const NOTHING: Reading<never> = { value: undefined, at: null, problem: null, isLoading: true };
@@ -73,7 +75,7 @@ export function createCache(deps: {
     if (!deps.isLinked()) return;
     const abort = entry.abort = new AbortController();
     entry.isDue = false;
-    entry.reading = { ...entry.reading, isLoading: true };
+    entry.reading = { ...entry.reading, isLoading: true, since: deps.now() };
     let wait = resource.everyMs;
     try {
       const value = await deps.call(resource.load, { signal: abort.signal });
@@ -83,7 +85,8 @@ export function createCache(deps: {
       const problem = problemOf(error);
       if (problem === null) throw error;
       if (abort.signal.aborted) return;
-      entry.reading = { ...entry.reading, problem, isLoading: false };
+      const { since: _, ...before } = entry.reading;
+      entry.reading = { ...before, problem, isLoading: false };
       if (problem.facts.retryAfterMs !== undefined) wait = Math.max(wait ?? 0, problem.facts.retryAfterMs);
     }
     entry.abort = undefined;

@@ -1,5 +1,6 @@
 import { read } from "../../client/api.ts";
 import { pagerScreen } from "../widgets/pager.ts";
+import type { Calls } from "./calls.ts";
 import { helpLines } from "./help.ts";
 import type { Offer } from "./offers.ts";
 import type { Action, AnyScreen, At } from "./screen.ts";
@@ -16,6 +17,7 @@ export interface Common {
   redraw(): void;
   /** Loads again what is shown; gives how many loads began. */
   refresh(): number;
+  readonly calls: Calls;
 }
 
 type Anywhere = Action<unknown, unknown>;
@@ -25,6 +27,14 @@ export function commonActions(common: Common, screens: readonly AnyScreen[]): An
   const top = () => topOf(common.state());
   const isTop = (screen: AnyScreen) => top().screen === screen;
   return [
+    {
+      keys: ["ctrl-x"],
+      word: "give-up",
+      label: "give up",
+      about: "wait no longer for what the server is being asked to do; whether it does it is not known then",
+      when: () => common.calls.list().length > 0,
+      run: () => common.calls.giveUp(),
+    },
     {
       keys: ["/"],
       word: "filter",

@@ -36,6 +36,7 @@ import type { CallOptions, Link, Session, Work } from "../client/session.ts";
 import type { Line } from "../text/line.ts";
 import type { Me } from "../data/me.ts";
 import type { Reading, Resource } from "./cache.ts";
+import type { Calls } from "./calls.ts";
 import type { Transfers } from "./transfers.ts";
 
 export interface Screen<P, S> {
@@ -128,6 +129,8 @@ export interface Ui {
    * been said. The answer's warnings are said too.
    */
   call<T>(what: string, work: Work<T>, options?: CallOptions): Promise<T | null>;
+  /** What `call` goes through: for who says the problem by itself. */
+  readonly calls: Calls;
   /** Goes on with another org; signs in first where the token is for one org only. */
   switchOrg(org: string): Promise<void>;
   /** Gives the terminal to `work` (an editor, say), and takes it back. */

@@ -7,7 +7,7 @@ import { ago, calendarTime, duration } from "../text/units.ts";
 import type { Fact } from "../widgets/facts.ts";
 import type { Session } from "./pods.ts";
 
-const MARKS: Readonly<Record<Session["state"], readonly [mark: string, tone: Span["tone"]]>> = {
+const MARKS: Readonly<Record<string, readonly [mark: string, tone: Span["tone"]]>> = {
   scheduled: ["○", undefined],
   starting: ["◐", "warn"],
   running: ["●", "good"],
@@ -19,7 +19,8 @@ const MARKS: Readonly<Record<Session["state"], readonly [mark: string, tone: Spa
 /** The state with its mark: `● Running`; a `!` where the last try failed. */
 export function sessionSpan({ state, error }: Session): Span {
   const word = state.charAt(0).toUpperCase() + state.slice(1);
-  const [mark, tone] = error === null ? MARKS[state] : ["!", "bad" as const];
+  // A newer server may have states of its own.
+  const [mark, tone] = error === null ? MARKS[state] ?? ["?", undefined] : ["!", "bad" as const];
   return span(`${mark} ${word}`, tone);
 }
 

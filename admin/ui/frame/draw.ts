@@ -1,5 +1,7 @@
+import { SECOND } from "../../../server/clock.ts";
 import type { Link, Session } from "../client/session.ts";
-import type { Cache, Resource } from "../core/cache.ts";
+import type { Cache, Reading, Resource } from "../core/cache.ts";
+import type { Call } from "../core/calls.ts";
 import type { Offer } from "../core/offers.ts";
 import { completions } from "../core/offers.ts";
 import { PROMPT_KEYS } from "../core/prompt.ts";
@@ -15,6 +17,10 @@ import { headerLine } from "./header.ts";
 import { transferText } from "./transfer_text.ts";
 import { assemble, dialogRoom, type Layout, layoutOf, LEAST, overlaid, tooSmall } from "./layout.ts";
 
+/** From then on it is said how long something takes. */
+const SLOW_MS = 2 * SECOND;
+const OWN_PROCESS = "No server runs: nothing is scheduled, and none can start until you leave";
+
 export interface DrawParts {
   readonly state: UiState;
   at(layer: Layer): At<unknown, unknown>;
@@ -27,6 +33,7 @@ export interface DrawParts {
   readonly shown: ReadonlyMap<string, Resource<unknown>>;
   readonly cache: Cache;
   readonly transfers: readonly Transfer[];
+  readonly calls: readonly Call[];
 }
 
 /** The room of a layer's body. In a window that is too small for a frame it is that of the smallest one. */
@@ -79,7 +86,7 @@ function titleLine({ state, at, shown, cache, now, session }: DrawParts, width: 
   const titles = pages.map((layer) => layer.screen.title(at(layer)));
   const { filter } = pages.at(-1)!;
   const age = freshness(
-    [...shown.values()].map((one) => ({ ...cache.read(one), everyMs: one.everyMs })),
+    [...shown.values()].map((one) => cache.read(one)),
     now,
     session.link,
   );
@@ -98,7 +105,7 @@ function titleLine({ state, at, shown, cache, now, session }: DrawParts, width: 
 
 /** What must be said about the age of what is shown; null while it is as fresh as it should be. */
 function freshness(
-  readings: readonly { at: number | null; problem: unknown; isLoading: boolean; everyMs: number | null }[],
+  readings: readonly Reading<unknown>[],
   now: number,
   link: Link,
 ): string | null {
@@ -107,12 +114,15 @@ function freshness(
     const oldest = Math.min(...known.map(({ at }) => at!));
     return Number.isFinite(oldest) ? `not fresh: ${duration(now - oldest)} old` : "not loaded";
   }
+  const longest = now - Math.min(...readings.map(({ since = now }) => since));
+  if (longest >= SLOW_MS) return `loading ${duration(longest)}`;
   if (readings.some(({ at, isLoading, problem }) => at === null && isLoading && problem === null)) return "loading";
   return null;
 }
 
 /** The line above the footer: what is typed, else what is under way, else what was said last. */
-function messageLine({ state, session, transfers }: DrawParts, width: number, offers: readonly Offer[]): Line {
+function messageLine(parts: DrawParts, width: number, offers: readonly Offer[]): Line {
+  const { state, session, transfers } = parts;
   const { prompt } = state;
   if (prompt !== null) {
     const mark = prompt.kind === "command" ? ":" : "/";
@@ -130,7 +140,25 @@ function messageLine({ state, session, transfers }: DrawParts, width: number, of
   const moving = transferText(transfers);
   if (moving !== null) return line(span(` ${moving}`, "accent"));
   const doing = state.busy.at(-1);
-  if (doing !== undefined) return line(span(` ${doing} …`, "accent"));
+  if (doing !== undefined) return line(span(` ${doingText(doing, parts)}`, "accent"));
   if (session.link.kind === "lost") return line(span(` ! ${session.link.sentence}`, "bad"));
+  const held = heldText(parts);
+  if (held !== null) return line(span(` ! ${held}`, "warn"));
+  if (parts.isOwnProcess) return line(span(` ! ${OWN_PROCESS}`, "warn"));
   return BLANK;
+}
+
+/** What the server is being asked to do; after a moment for how long, and how one stops to wait for it. */
+function doingText(what: string, parts: DrawParts): string {
+  const call = parts.calls.find((one) => one.what === what);
+  const waited = call === undefined ? 0 : parts.now - call.since;
+  if (waited < SLOW_MS) return `${what} …`;
+  const held = heldText(parts);
+  return `${what} … ${duration(waited)}, ctrl-x gives up${held === null ? "" : `. ${held}`}`;
+}
+
+/** That the server asked for a pause (429), while it lasts. */
+function heldText({ session: { heldUntil }, now }: DrawParts): string | null {
+  if (heldUntil === null || heldUntil <= now) return null;
+  return `The server asked to wait for ${Math.ceil((heldUntil - now) / SECOND)} s`;
 }

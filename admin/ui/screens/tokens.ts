@@ -13,7 +13,7 @@ import type { TableSpec } from "../widgets/table.ts";
 
 const NONE: readonly Token[] = [];
 const ownerOf = ({ owner, discord_id }: Token) => owner ?? discord_id;
-const kindText = ({ kind }: Token) => kind === "cli" ? "CLI" : "Officer";
+const kindText = ({ kind }: Token): string => kind === "cli" ? "CLI" : kind === "officer" ? "Officer" : kind;
 
 const specOf = (ui: Ui): TableSpec<Token> => ({
   columns: [

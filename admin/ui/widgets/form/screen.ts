@@ -81,7 +81,7 @@ async function send(at: FormAt): Promise<void> {
   }
   at.set((before) => ({ ...before, wasTried: true, isSending: true, refusal: null }));
   try {
-    const answer = await at.session.call(params.work(body, values), { deadlineMs: ACTION_MS });
+    const answer = await at.calls.make(params.title, params.work(body, values), { deadlineMs: ACTION_MS });
     at.close();
     at.refresh();
     await params.done?.(answer, at);
@@ -189,6 +189,13 @@ export const formScreen = defineScreen<FormParams, FormState>({
           const edit = editAt(at.params.fields, state);
           return edit === null ? state : withEdit(at.params.fields, state, editKey(edit, key) ?? edit);
         }),
+    },
+    {
+      keys: ["esc"],
+      label: "give up",
+      about: "wait no longer for the server; what was typed stays",
+      when: (at) => at.state.isSending,
+      run: (at) => at.calls.giveUp(),
     },
     {
       keys: ["esc"],
