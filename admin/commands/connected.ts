@@ -1,6 +1,7 @@
 import { AppError, shown } from "../../server/errors.ts";
 import { type Api, createApi, read } from "../client/api.ts";
 import { connect, type Target } from "../client/connect.ts";
+import { officerFolder, officerTokenPath, readKeptToken } from "../client/officer_token.ts";
 import { originOf } from "../client/remote.ts";
 import { officerToken } from "../client/token.ts";
 import { refuseRemote } from "./refuse_remote.ts";
@@ -34,9 +35,9 @@ export function pathPart(word: string, what: string): string {
 const PROXIES = ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"];
 
 function targetOf(shell: Shell): Target {
-  const { dataDir, envFile, server, tokenFile, allowTestUpstreams } = shell.options;
+  const { dataDir, envFile, server, allowTestUpstreams } = shell.options;
   if (server !== undefined) {
-    const token = officerToken(tokenFile, shell.env("ORGPODS_TOKEN"));
+    const token = tokenFor(shell, server);
     // Over http, which is for this machine alone, a proxy would get the token in the clear.
     const isProxied = originOf(server).startsWith("https:") && PROXIES.some((name) => shell.env(name));
     return { kind: "remote", url: server, token, isProxied };
@@ -47,6 +48,17 @@ function targetOf(shell: Shell): Target {
     ...(envFile === undefined ? {} : { envFile }),
     ...(allowTestUpstreams === undefined ? {} : { allowTestUpstreams }),
   };
+}
+
+/** The officer token that is given, else the one that a sign-in of the admin kept for this org. */
+function tokenFor(shell: Shell, server: string): string {
+  const { tokenFile, org } = shell.options;
+  const given = shell.env("ORGPODS_TOKEN") ?? "";
+  if (tokenFile === undefined && given === "" && org !== undefined) {
+    const kept = readKeptToken(officerTokenPath(officerFolder(shell.env), originOf(server), org));
+    if (kept !== null) return kept.token;
+  }
+  return officerToken(tokenFile, given);
 }
 
 async function connected(shell: Shell, target: Target, work: (api: Api) => Promise<void>): Promise<void> {

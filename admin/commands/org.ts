@@ -1,6 +1,6 @@
 import { AppError } from "../../server/errors.ts";
 import { type Api, read } from "../client/api.ts";
-import { asOperator, onlyOrg, pathPart } from "./connected.ts";
+import { asOperator, onlyOrg, pathPart, withOrg } from "./connected.ts";
 import type { Shell } from "./shell.ts";
 import { facts, shortTime, table } from "./text.ts";
 
@@ -56,7 +56,9 @@ function settingsOf(flags: OrgFlags) {
   };
 }
 
+/** `orgpods org list`: all of them on the server itself; from elsewhere those within the token's reach. */
 export async function listOrgs(shell: Shell): Promise<void> {
+  if (shell.options.server !== undefined) return await listReach(shell);
   await asOperator(shell, "org list", async (api) => {
     const answer = await read(api.operator.orgs.$get());
     if (answer.value.orgs.length === 0) await shell.say("There is no organization yet; add one: orgpods org add");
@@ -65,6 +67,15 @@ export async function listOrgs(shell: Shell): Promise<void> {
         ["PREFIX", "NAME", "COMPUTE", "DISCORD SERVER", "ADDED"],
         orgs.map((org) => [org.prefix, org.name, state(org), org.guild_id, shortTime(org.created_at)]),
       ));
+  });
+}
+
+async function listReach(shell: Shell): Promise<void> {
+  await withOrg(shell, async (api, org) => {
+    await shell.result(
+      await read(api.org.me.$get({ param: { org } })),
+      ({ orgs }) => table(["PREFIX", "NAME"], orgs.map(({ prefix, name }) => [prefix, name])),
+    );
   });
 }
 

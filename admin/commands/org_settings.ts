@@ -12,6 +12,10 @@ export interface SettingsFlags {
   readonly idleGpu?: number;
   readonly idleCpu?: number;
   readonly balanceLow?: number | "off";
+  /** `false` stands for `--no-image`: the server's own. */
+  readonly image?: string | false;
+  /** `false` stands for `--no-min-cuda`: any. */
+  readonly minCuda?: string | false;
 }
 
 type Settings = Awaited<ReturnType<Awaited<ReturnType<Api["org"]["settings"]["$get"]>>["json"]>>["settings"];
@@ -24,13 +28,15 @@ const NAMES = {
   idleGpu: "idle_gpu_percent",
   idleCpu: "idle_cpu_percent",
   balanceLow: "balance_low_usd",
+  image: "pod_image",
+  minCuda: "min_cuda_version",
 } as const satisfies Record<keyof SettingsFlags, keyof Settings>;
 
-/** `orgpods org settings`: shows the settings of money and time, or changes those that are given. */
+/** `orgpods org settings`: shows the settings of pods, money and time, or changes those that are given. */
 export async function orgSettings(shell: Shell, flags: SettingsFlags): Promise<void> {
   const change = Object.fromEntries(
     (Object.keys(NAMES) as (keyof SettingsFlags)[]).filter((flag) => flags[flag] !== undefined)
-      .map((flag) => [NAMES[flag], flags[flag] === "off" ? null : flags[flag]]),
+      .map((flag) => [NAMES[flag], isNothing(flag, flags) ? null : flags[flag]]),
   );
   await withOrg(shell, async (api, org) => {
     const answer = Object.keys(change).length === 0
@@ -41,6 +47,11 @@ export async function orgSettings(shell: Shell, flags: SettingsFlags): Promise<v
       }));
     await shell.result(answer, ({ settings }) => describe(settings));
   });
+}
+
+/** Whether a flag takes its setting away. */
+function isNothing(flag: keyof SettingsFlags, flags: SettingsFlags): boolean {
+  return flags[flag] === "off" || (flag !== "stopAtBudget" && flags[flag] === false);
 }
 
 function describe(settings: Settings): string {

@@ -1,6 +1,7 @@
 import { AppError } from "../../server/errors.ts";
 import { read } from "../client/api.ts";
 import { pathPart, withOrg } from "./connected.ts";
+import { membersWithRole } from "./members.ts";
 import { describePod } from "./pod.ts";
 import type { Shell } from "./shell.ts";
 
@@ -8,6 +9,8 @@ export interface AccessFlags {
   readonly public?: boolean;
   readonly private?: boolean;
   readonly allow?: readonly string[];
+  /** A Discord role's id: those who have it now are added, not the role. */
+  readonly allowRole?: string;
   readonly remove?: readonly string[];
   /** The whole list, comma separated; empty for nobody. */
   readonly set?: string;
@@ -16,15 +19,17 @@ export interface AccessFlags {
 /** `orgpods pod access`: who may use a pod. Without a flag it shows the pod as it is. */
 export async function podAccess(shell: Shell, id: string, flags: AccessFlags): Promise<void> {
   pathPart(id, "The pod's id");
-  if (flags.set !== undefined && (flags.allow || flags.remove)) {
-    throw new AppError("usage", "--set replaces the whole list: leave --allow and --remove out");
+  if (flags.set !== undefined && (flags.allow || flags.allowRole || flags.remove)) {
+    throw new AppError("usage", "--set replaces the whole list: leave --allow, --allow-role and --remove out");
   }
   await withOrg(shell, async (api, org) => {
     const param = { org, id };
+    const withRole = flags.allowRole === undefined ? [] : await membersWithRole(api, org, flags.allowRole);
+    const added = [...new Set([...flags.allow ?? [], ...withRole])];
     const json = {
       ...(flags.public || flags.private ? { is_public: flags.public === true } : {}),
       ...(flags.set === undefined ? {} : { allowed_users: idsIn(flags.set) }),
-      ...(flags.allow === undefined ? {} : { add_users: [...flags.allow] }),
+      ...(added.length === 0 ? {} : { add_users: added }),
       ...(flags.remove === undefined ? {} : { remove_users: [...flags.remove] }),
     };
     const answer = Object.keys(json).length === 0

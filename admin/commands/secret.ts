@@ -1,8 +1,9 @@
-import { AppError } from "../../server/errors.ts";
-import { read } from "../client/api.ts";
-import { asOperator, pathPart } from "./connected.ts";
+import { AppError, shown } from "../../server/errors.ts";
+import { type Api, read } from "../client/api.ts";
+import { asOperator, pathPart, withOrg } from "./connected.ts";
 import { prefixOf } from "./org.ts";
 import type { Shell } from "./shell.ts";
+import { shortTime } from "./text.ts";
 
 const MAX_SECRET = 65_536;
 
@@ -14,8 +15,17 @@ export async function setSecret(
   flags: { readonly replace?: boolean },
 ): Promise<void> {
   const param = { prefix: prefixOf(shell, prefix), name: pathPart(name, "The name of the secret") };
+  const replace = flags.replace === true;
+  if (shell.options.server !== undefined) {
+    return await asOfficer(shell, param, async (api, org) => {
+      const json = { api_key: await readSecret(shell, `The value of ${name}`), replace };
+      const answer = await read(api.org.integrations.runpod.$put({ param: { org }, json }));
+      await shell.say(`RunPod accepted the key: the account has ${answer.value.pods} pods.`);
+      await shell.result(answer, ({ last4 }) => `${name} ...${last4}`);
+    });
+  }
   await asOperator(shell, "org secret set", async (api) => {
-    const json = { value: await readSecret(shell, `The value of ${name}`), replace: flags.replace === true };
+    const json = { value: await readSecret(shell, `The value of ${name}`), replace };
     const answer = await read(api.operator.orgs[":prefix"].secrets[":name"].$put({ param, json }));
     await shell.say(`RunPod accepted the key: the account has ${answer.value.pods} pods.`);
     await shell.result(answer, (stored) => `${stored.name} ...${stored.last4}`);
@@ -29,11 +39,52 @@ export async function unsetSecret(
   flags: { readonly force?: boolean },
 ): Promise<void> {
   const param = { prefix: prefixOf(shell, prefix), name: pathPart(name, "The name of the secret") };
+  const query = { force: flags.force ? "true" : "false" } as const;
+  if (shell.options.server !== undefined) {
+    return await asOfficer(shell, param, async (api, org) => {
+      const answer = await read(api.org.integrations.runpod.$delete({ param: { org }, query }));
+      await shell.result(answer, ({ removed }) => removed ? name : "");
+    });
+  }
   await asOperator(shell, "org secret unset", async (api) => {
-    const query = { force: flags.force ? "true" : "false" } as const;
     const answer = await read(api.operator.orgs[":prefix"].secrets[":name"].$delete({ param, query }));
     await shell.result(answer, ({ removed }) => removed);
   });
+}
+
+/** `orgpods org secret show`: whether it is set, and its last four characters. */
+export async function showSecret(shell: Shell, prefix: string, name: string): Promise<void> {
+  const param = { prefix: prefixOf(shell, prefix), name: pathPart(name, "The name of the secret") };
+  await asOfficer(shell, param, async (api, org) => {
+    const answer = await read(api.org.integrations.runpod.$get({ param: { org } }));
+    if (!answer.value.configured) await shell.say(`There is no ${name}.`);
+    await shell.result(
+      answer,
+      ({ configured, last4, updated_at }) => configured ? `${name} ...${last4} ${shortTime(updated_at)}` : "",
+    );
+  });
+}
+
+/** `orgpods org secret test`: asks RunPod with the stored key, and prints how many pods its account has. */
+export async function testSecret(shell: Shell, prefix: string, name: string): Promise<void> {
+  const param = { prefix: prefixOf(shell, prefix), name: pathPart(name, "The name of the secret") };
+  await asOfficer(shell, param, async (api, org) => {
+    const answer = await read(api.org.integrations.runpod.test.$post({ param: { org } }));
+    await shell.say(answer.value.message);
+    await shell.result(answer, ({ pods }) => String(pods));
+  });
+}
+
+/** By the API of one organization, which officers have from anywhere; it knows the RunPod key alone. */
+async function asOfficer(
+  shell: Shell,
+  { prefix, name }: { readonly prefix: string; readonly name: string },
+  work: (api: Api, org: string) => Promise<void>,
+): Promise<void> {
+  if (name !== "runpod_api_key") {
+    throw new AppError("usage", `The secret must be runpod_api_key: ${shown(name)}`);
+  }
+  await withOrg({ ...shell, options: { ...shell.options, org: prefix } }, work);
 }
 
 /** `orgpods secrets rotate`: everything encrypted anew with the first key of SECRETS_KEY. */

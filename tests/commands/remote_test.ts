@@ -28,7 +28,13 @@ Deno.test("--server with an officer token does what an officer may", async () =>
 
 Deno.test("operator commands say that they work only on the server itself", async () => {
   const remote = ["--server", "https://pods.example.org", "--org", "demo"];
-  const lines = ["org list", "org check demo", "secrets rotate", "token issue --kind cli --discord-id 12345", "init"];
+  const lines = [
+    "org show demo",
+    "org check demo",
+    "secrets rotate",
+    "token issue --kind cli --discord-id 12345",
+    "init",
+  ];
   for (const line of lines) {
     const done = await run([...remote, ...line.split(" ")], FAKE);
     assert.equal(done.code, 4, line);

@@ -7,7 +7,9 @@ import { collect, example, type Run } from "./values.ts";
 /** `org …` and `org secret …`: the operator's own commands. */
 export function addOrgCommands(program: Command, run: Run): void {
   const org = program.command("org")
-    .description("Organizations: one per Discord server. Only on the server itself, but for settings and blocks.")
+    .description(
+      "Organizations: one per Discord server. With --server all but add, show, set, remove and check.",
+    )
     .addHelpText("after", example("orgpods org show robotics"));
 
   withSettings(
@@ -26,7 +28,7 @@ export function addOrgCommands(program: Command, run: Run): void {
       run(async (shell) => await (await import("../org.ts")).addOrg(shell, prefix, flags))
     );
 
-  org.command("list").description("List the organizations.")
+  org.command("list").description("List the organizations; with --server those within the token's reach.")
     .addHelpText("after", example("orgpods org list --json"))
     .action(() => run(async (shell) => await (await import("../org.ts")).listOrgs(shell)));
 
@@ -81,7 +83,7 @@ function withSettings(command: Command): Command {
 }
 
 function addSecretCommands(org: Command, run: Run): void {
-  const secret = org.command("secret").description("Secrets of an organization: runpod_api_key.")
+  const secret = org.command("secret").description("Secrets of an organization: runpod_api_key; also with --server.")
     .addHelpText("after", example("orgpods org secret set robotics runpod_api_key < key.txt"));
 
   secret.command("set <prefix> <name>").description("Store a secret; its value comes from standard input.")
@@ -89,6 +91,18 @@ function addSecretCommands(org: Command, run: Run): void {
     .addHelpText("after", example("orgpods org secret set robotics runpod_api_key < key.txt"))
     .action((prefix: string, name: string, flags: { replace?: boolean }) =>
       run(async (shell) => await (await import("../secret.ts")).setSecret(shell, prefix, name, flags))
+    );
+
+  secret.command("show <prefix> <name>").description("Show whether a secret is set, and its last four characters.")
+    .addHelpText("after", example("orgpods org secret show robotics runpod_api_key"))
+    .action((prefix: string, name: string) =>
+      run(async (shell) => await (await import("../secret.ts")).showSecret(shell, prefix, name))
+    );
+
+  secret.command("test <prefix> <name>").description("Ask RunPod with the key, and print how many pods it sees.")
+    .addHelpText("after", example("orgpods org secret test robotics runpod_api_key"))
+    .action((prefix: string, name: string) =>
+      run(async (shell) => await (await import("../secret.ts")).testSecret(shell, prefix, name))
     );
 
   secret.command("unset <prefix> <name>").description("Delete a secret.")

@@ -1,4 +1,5 @@
 import { type Command, Option } from "commander";
+import type { CatalogFlags } from "../catalog.ts";
 import type { AccessFlags } from "../pod_access.ts";
 import type { CreateFlags } from "../pod_create.ts";
 import type { SetFlags } from "../pod_stops.ts";
@@ -18,12 +19,14 @@ export function addPodCommands(program: Command, run: Run): void {
     .action((id: string) => run(async (shell) => await (await import("../pod.ts")).showPod(shell, id)));
 
   addCreate(pod, run);
+  addCatalog(pod, run);
   addStops(pod, run);
 
   pod.command("access <pod-id>").description("Show or change who may use a pod.")
     .addOption(new Option("--public", "every member").conflicts("private"))
     .addOption(new Option("--private", "only who is listed"))
     .option("--allow <id>", "Discord id to add to the list (repeatable)", collect)
+    .option("--allow-role <id>", "Discord role; everybody who has it now is added to the list")
     .option("--remove <id>", "Discord id to take off the list (repeatable)", collect)
     .option("--set <ids>", 'the whole list, comma separated; "" for nobody')
     .addHelpText("after", example("orgpods pod access k7x2m9 --private --allow 600000000000000002"))
@@ -49,8 +52,26 @@ export function addPodCommands(program: Command, run: Run): void {
     );
 }
 
+/** What a pod can be made of. */
+function addCatalog(pod: Command, run: Run): void {
+  pod.command("gpus").description("List GPU types with prices and stock.")
+    .addOption(new Option("--cloud <kind>", "the stock of this one").choices(["community", "secure"]))
+    .addHelpText("after", example("orgpods pod gpus --cloud secure"))
+    .action((flags: CatalogFlags) =>
+      run(async (shell) => await (await import("../catalog.ts")).listGpus(shell, flags))
+    );
+
+  pod.command("cpus").description("List flavors of CPU pods with prices and stock.")
+    .addHelpText("after", example("orgpods pod cpus"))
+    .action(() => run(async (shell) => await (await import("../catalog.ts")).listCpus(shell)));
+}
+
 /** Who is on a pod, how that ends, and when it stops by itself. */
 function addStops(pod: Command, run: Run): void {
+  pod.command("members <pod-id>").description("Show who may use a pod, and its last certificates.")
+    .addHelpText("after", example("orgpods pod members k7x2m9"))
+    .action((id: string) => run(async (shell) => await (await import("../members.ts")).listPodMembers(shell, id)));
+
   pod.command("connected <pod-id>").description("Show who is on a pod now.")
     .addHelpText("after", example("orgpods pod connected k7x2m9"))
     .action((id: string) => run(async (shell) => await (await import("../pod_connected.ts")).listConnected(shell, id)));

@@ -55,7 +55,10 @@ export function buildProgram(invocation: Invocation): Command {
       ),
     )
     .option("--env-file <path>", "settings file (default: orgpods.env in the data directory)")
-    .option("--server <url>", "speak to the server at this address instead, with an officer token in ORGPODS_TOKEN")
+    .option(
+      "--server <url>",
+      "speak to the server at this address instead, with an officer token in ORGPODS_TOKEN, or the one the admin keeps",
+    )
     .option("--org <prefix>", "the organization (default: the only one)")
     .option("--token-file <path>", "file with the officer token for --server; nobody else may read it")
     .option("--json", "print the server's JSON answer")

@@ -18,7 +18,7 @@ export function addSpendCommand(program: Command, run: Run): void {
 
 /** `org settings`: unlike the rest of `org` for officers too, by the API of one organization. */
 export function addOrgSettings(org: Command, run: Run): void {
-  org.command("settings").description("Show or change budget and time limits; also with --server.")
+  org.command("settings").description("Show or change image, budget and time limits; also with --server.")
     .option("--budget <usd>", 'what pods may cost in a calendar month (UTC), or "off"', amountOrOff)
     .addOption(
       new Option("--stop-at-budget <yes|no>", "stop running pods when the budget is spent").argParser(yesOrNo),
@@ -28,6 +28,10 @@ export function addOrgSettings(org: Command, run: Run): void {
     .option("--idle-gpu <percent>", "GPU use below which a pod is idle", whole(0, 100))
     .option("--idle-cpu <percent>", "CPU use below which a pod is idle", whole(0, 100))
     .option("--balance-low <usd>", 'balance below which an event is raised, or "off"', amountOrOff)
+    .option("--image <name>", "image of new pods")
+    .option("--no-image", "use the server's default image")
+    .option("--min-cuda <version>", "oldest CUDA version the image runs on, such as 12.4")
+    .option("--no-min-cuda", "any CUDA version")
     .addHelpText("after", example("orgpods org settings --org robotics --budget 150 --auto-stop 60"))
     .action((flags: SettingsFlags) =>
       run(async (shell) => await (await import("../org_settings.ts")).orgSettings(shell, flags))
