@@ -12,13 +12,18 @@ import { sendSource, type Source } from "./transfer.ts";
 const STDIN = "-";
 const DEFAULT_FOLDER = "/workspace";
 
+export interface PutFlags extends FileFlags {
+  /** The ETag of what is written over, as `file stat` shows it: refused when it was changed meanwhile. */
+  readonly ifMatch?: string;
+}
+
 /** `orgpods file put`: prints the path on the pod. */
 export async function putFile(
   shell: Shell,
   id: string,
   file: string,
   word: string | undefined,
-  flags: FileFlags,
+  flags: PutFlags,
 ): Promise<void> {
   if (file === STDIN && word === undefined) {
     throw new AppError("usage", "Name the path on the pod for what comes from standard input");
@@ -28,7 +33,7 @@ export async function putFile(
   try {
     await withPod(shell, id, async (pod) => {
       const path = await targetOf(pod, given, file);
-      const answer = await upload(shell, pod, path, source);
+      const answer = await upload(shell, pod, path, source, flags.ifMatch);
       await shell.result(answer, () => shownPath(path));
     });
   } finally {
@@ -57,7 +62,13 @@ async function targetOf(pod: PodFiles, path: Uint8Array, file: string): Promise<
   return inFolder(path, new TextEncoder().encode(basename(file)));
 }
 
-async function upload({ stdio, say }: Shell, pod: PodFiles, path: Uint8Array, source: Source) {
+async function upload(
+  { stdio, say }: Shell,
+  pod: PodFiles,
+  path: Uint8Array,
+  source: Source,
+  ifMatch: string | undefined,
+) {
   const progress = createProgress({
     write: stdio.err,
     isTerminal: stdio.errIsTerminal,
@@ -69,7 +80,8 @@ async function upload({ stdio, say }: Shell, pod: PodFiles, path: Uint8Array, so
     progress.add(bytes - sent);
     sent = bytes;
   };
-  const answer = await sendSource(pod, path, source, { onBytes }).finally(() => progress.end());
+  const options = { onBytes, ...(ifMatch === undefined ? {} : { ifMatch }) };
+  const answer = await sendSource(pod, path, source, options).finally(() => progress.end());
   await say(`${size(sent)} sent.`);
   return answer;
 }

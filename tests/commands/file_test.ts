@@ -145,6 +145,22 @@ Deno.test({
 });
 
 Deno.test({
+  name: "file put with an etag writes over what file stat showed, and ends with 5 when it was changed meanwhile",
+  ignore,
+  fn: () =>
+    withPod(async ({ pod, file, folder, workspace }) => {
+      await Deno.writeTextFile(`${folder}/notes`, "of this computer");
+      await must(file(["put", pod, "notes"]));
+      const { etag } = JSON.parse(await must(file(["stat", pod, "/workspace/notes", "--json"])));
+      await must(file(["put", pod, "notes", "/workspace/notes", "--if-match", etag]));
+      await Deno.writeTextFile(`${workspace}/notes`, "changed by somebody else");
+      const refused = await file(["put", pod, "notes", "/workspace/notes", "--if-match", etag]);
+      assert.equal(refused.code, 5, refused.err);
+      assert.equal(await Deno.readTextFile(`${workspace}/notes`), "changed by somebody else");
+    }),
+});
+
+Deno.test({
   name: "file ls, stat, mkdir, mv and rm do what they say, and end with the exit code of what went wrong",
   ignore,
   fn: () =>

@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import type { FileFlags } from "../file.ts";
 import type { GetFlags } from "../file_get.ts";
+import type { PutFlags } from "../file_put.ts";
 import { example, type Run } from "./values.ts";
 
 type ForceFlags = FileFlags & { readonly force?: boolean };
@@ -54,8 +55,9 @@ function addTransfers(file: Command, run: Run): void {
       "Send a file, - for standard input, to a path or into a folder on the pod (default: /workspace).",
     ),
   )
+    .option("--if-match <etag>", "only over the file that file stat shows with this etag; 5 when it was changed")
     .addHelpText("after", example("orgpods file put k7x2m9 data.csv /workspace/data.csv"))
-    .action((id: string, source: string, path: string | undefined, flags: FileFlags) =>
+    .action((id: string, source: string, path: string | undefined, flags: PutFlags) =>
       run(async (shell) => await (await import("../file_put.ts")).putFile(shell, id, source, path, flags))
     );
 
