@@ -10,10 +10,10 @@ const MAX_ANSWER = 32_000_000;
 
 /** The server's API; requests and answers have the types of the server's own routes. */
 export function createApi(connection: Connection) {
-  const { api } = hc<Router>(connection.baseUrl, {
+  const { api, health } = hc<Router>(connection.baseUrl, {
     fetch: (input: RequestInfo | URL, init?: RequestInit) => connection.fetch(new Request(input, init)),
   });
-  return { operator: api.operator, org: api.compute[":org"] };
+  return { operator: api.operator, org: api.compute[":org"], health };
 }
 
 export type Api = ReturnType<typeof createApi>;
@@ -34,12 +34,6 @@ export async function read<T>(call: Promise<ClientResponse<T, number, "json">>):
   const value = objectIn(text);
   if (value === null) throw new Refusal("The answer is not JSON; is this the address of an orgpods server?", 6);
   return { value: value as T, text };
-}
-
-/** `GET /health`, which takes no token: throws `Refusal` where no orgpods server answers. */
-export function readHealth({ baseUrl, fetch }: Connection): Promise<Answer<{ readonly status: string }>> {
-  type Health = ClientResponse<{ readonly status: string }, number, "json">;
-  return read(fetch(new Request(`${baseUrl}/health`)) as unknown as Promise<Health>);
 }
 
 /** Waits for an answer whose body is a file. Throws `Refusal` for every status that is not 2xx. */

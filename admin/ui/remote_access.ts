@@ -1,4 +1,4 @@
-import { createApi, read, readHealth } from "../client/api.ts";
+import { createApi, read } from "../client/api.ts";
 import type { Connection } from "../client/connection.ts";
 import { keepToken, type KeptToken, officerFolder, officerTokenPath, readKeptToken } from "../client/officer_token.ts";
 import { Refusal } from "../client/refusal.ts";
@@ -106,7 +106,7 @@ export function createRemoteAccess(shell: Shell, server: string): RemoteAccess {
  * does not know, with 6 for anything that is no orgpods server.
  */
 async function requireOrg(connection: Connection, org: string): Promise<void> {
-  await readHealth(connection);
+  await read(createApi(connection).health.$get());
   const page = await connection.fetch(new Request(`${connection.baseUrl}/${org}`));
   await page.body?.cancel();
   if (page.status === 404) throw new Refusal(`There is no organization ${org} at ${connection.baseUrl}`, 3);

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { type At, defineScreen } from "../core/screen.ts";
-import { meResource } from "../data/me.ts";
+import { type Me, meResource } from "../data/me.ts";
 import { BLANK, type Line, line, span } from "../text/line.ts";
 import { wrap } from "../text/cells.ts";
 import { listOf, type ListState, NEW_LIST } from "../widgets/list.ts";
@@ -9,10 +9,7 @@ import type { TableSpec } from "../widgets/table.ts";
 import { formScreen } from "../widgets/form/screen.ts";
 import { podsScreen } from "./pods.ts";
 
-interface Org {
-  readonly prefix: string;
-  readonly name: string;
-}
+type Org = Me["orgs"][number];
 
 type OrgsAt = At<null, ListState>;
 
