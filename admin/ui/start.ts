@@ -22,6 +22,8 @@ import { localTime } from "./text/units.ts";
 interface Way {
   readonly session: Session;
   readonly isOwnProcess: boolean;
+  /** A warning to begin with. */
+  readonly notice?: string | undefined;
   readonly signIn: AnyScreen;
   /** More than one org is in reach and none was named. */
   readonly asksOrg: boolean;
@@ -43,6 +45,7 @@ export async function startAdmin(shell: Shell): Promise<number> {
       zone,
       env: shell.env,
       isOwnProcess: way.isOwnProcess,
+      notice: way.notice,
       screens: SCREENS,
       first: { screen: (way.asksOrg ? orgsScreen : podsScreen) as AnyScreen, params: null },
       signIn: way.signIn,
@@ -99,7 +102,9 @@ async function remote(shell: Shell, server: string, zone: string): Promise<Way> 
   pathPart(org, "--org");
   const access = createRemoteAccess(shell, server);
   const { connection, expiresAt } = await access.first(org);
-  if (expiresAt !== null) await shell.say(expiryText(expiresAt, zone));
+  const expiry = expiresAt === null ? null : expiryOf(expiresAt, systemClock.now(), zone);
+  // It is read after the admin was left, and before the first frame.
+  if (expiry !== null) await shell.say(`${expiry.isSoon ? "warning: " : ""}${expiry.text}`);
   const session = createSession({ connection, org, address: access.origin, now: systemClock.now });
   const accept = async (next: string, token: string) => {
     const checked = await access.check(next, token.trim());
@@ -109,6 +114,7 @@ async function remote(shell: Shell, server: string, zone: string): Promise<Way> 
   return {
     session,
     isOwnProcess: false,
+    notice: expiry?.isSoon === true ? expiry.text : undefined,
     signIn,
     asksOrg: false,
     async switchOrg(ui, next) {
@@ -124,13 +130,16 @@ async function remote(shell: Shell, server: string, zone: string): Promise<Way> 
   };
 }
 
-/** When the token runs out; a warning in its last week. */
-function expiryText(iso: string, zone: string): string {
-  const now = systemClock.now();
+/** When a token runs out; in its last week with a warning. */
+export function expiryOf(iso: string, now: number, zone: string): { readonly text: string; readonly isSoon: boolean } {
   const until = localTime(iso, zone, now);
-  return Date.parse(iso) - now < 7 * DAY
-    ? `warning: your officer token runs out on ${until}; sign in again before then`
-    : `Your officer token works until ${until}`;
+  const isSoon = Date.parse(iso) - now < 7 * DAY;
+  return {
+    text: isSoon
+      ? `Your officer token runs out on ${until}; sign in again before then`
+      : `Your officer token works until ${until}`,
+    isSoon,
+  };
 }
 
 /** A problem before the screen opened ends the command as any other refusal does. */

@@ -4,7 +4,7 @@ import { Refusal } from "../../admin/client/refusal.ts";
 import { createShell, type GlobalOptions, type Shell } from "../../admin/commands/shell.ts";
 import type { Stdio } from "../../admin/commands/stdio.ts";
 import { firstAnswer } from "../../admin/ui/first_wait.ts";
-import { startAdmin } from "../../admin/ui/start.ts";
+import { expiryOf, startAdmin } from "../../admin/ui/start.ts";
 
 /** A shell whose talk is kept; whoever asks it for a token gets none. */
 function shellOf(options: Partial<GlobalOptions>, env: Record<string, string> = {}): { shell: Shell; said: string[] } {
@@ -134,4 +134,16 @@ Deno.test("firstAnswer says that it waits, gives up in the end, and passes on wh
   assert.equal(await firstAnswer(shell, "https://x", Promise.resolve(7)), 7);
   await assert.rejects(firstAnswer(shell, "https://x", Promise.reject(new RangeError("broken"))), RangeError);
   assert.equal(said.length, 1);
+});
+
+Deno.test("expiryOf says when a token runs out, and warns in its last week", () => {
+  const now = Date.parse("2026-11-30T12:00:00Z");
+  assert.deepEqual(expiryOf("2026-12-08T12:00:00Z", now, "Europe/Berlin"), {
+    text: "Your officer token works until Tue 8 Dec 13:00",
+    isSoon: false,
+  });
+  assert.deepEqual(expiryOf("2026-12-06T12:00:00Z", now, "Europe/Berlin"), {
+    text: "Your officer token runs out on Sun 6 Dec 13:00; sign in again before then",
+    isSoon: true,
+  });
 });

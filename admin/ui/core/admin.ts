@@ -41,6 +41,8 @@ export interface AdminOptions {
   /** The environment of this program; empty when left out. */
   readonly env?: (name: string) => string | undefined;
   readonly isOwnProcess: boolean;
+  /** A warning to begin with. */
+  readonly notice?: string | undefined;
   readonly columns: number;
   readonly rows: number;
   readonly screens: readonly AnyScreen[];
@@ -304,6 +306,7 @@ export function createAdmin(options: AdminOptions): Admin {
     dispatch({ kind: "hush", now: clock.now() });
     invalidate();
   }, TICK_MS);
+  if (options.notice !== undefined) say(options.notice, "warn");
   guarded(draw);
 
   return {
