@@ -153,23 +153,38 @@ export const TESTS: Readonly<Record<string, readonly [file: string, test: string
     "tmux_test.ts",
     "an officer stops, starts and terminates a pod from the terminal, and the API shows it",
   ],
-  "actions.restart": ["pod_test.ts", "pod is restarted after a question"],
+  "actions.restart": [
+    "pod_tmux_test.ts",
+    "an officer restarts a pod, keeps it up, puts its session's stop off and reads its events, at three sizes",
+  ],
   "actions.terminate": [
     "tmux_test.ts",
     "an officer stops, starts and terminates a pod from the terminal, and the API shows it",
   ],
-  "actions.no-gpu": ["pod_test.ts", "a start that RunPod has no free GPU for says so, and is offered again"],
+  "actions.no-gpu": [
+    "pod_tmux_test.ts",
+    "a pod without a free GPU, over the budget, hanging in its start or gone at RunPod is handled from the terminal",
+  ],
   "actions.stop-starting": [
-    "pod_words_test.ts",
-    "a stop is offered in every state but stopped and gone, a start while it does not run",
+    "pod_tmux_test.ts",
+    "a pod without a free GPU, over the budget, hanging in its start or gone at RunPod is handled from the terminal",
   ],
-  "actions.gone": ["pod_test.ts", "a pod that is gone is only taken off the list, and the question says so"],
-  "actions.extend": ["pod_test.ts", "pod puts the stop of a running session off"],
+  "actions.gone": [
+    "pod_tmux_test.ts",
+    "a pod without a free GPU, over the budget, hanging in its start or gone at RunPod is handled from the terminal",
+  ],
+  "actions.extend": [
+    "pod_tmux_test.ts",
+    "an officer restarts a pod, keeps it up, puts its session's stop off and reads its events, at three sizes",
+  ],
   "actions.keep": [
-    "pod_test.ts",
-    "pod is kept from stopping by itself; a number that the server refuses stays in the form with its sentence",
+    "pod_tmux_test.ts",
+    "an officer restarts a pod, keeps it up, puts its session's stop off and reads its events, at three sizes",
   ],
-  "actions.events": ["pod_test.ts", "pod shows what is known of it, and its events"],
+  "actions.events": [
+    "pod_tmux_test.ts",
+    "a pod without a free GPU, over the budget, hanging in its start or gone at RunPod is handled from the terminal",
+  ],
   "files.browse": [
     "files_tmux_test.ts",
     "an officer browses, sends, reads, edits, fetches, moves, archives and deletes files of a pod from the terminal",

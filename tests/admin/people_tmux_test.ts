@@ -4,27 +4,14 @@ import { sshOptions, withFolder } from "../demo/pods_support.ts";
 import { type DemoProcess, withDemo } from "../support/demo_process.ts";
 import { lacks } from "../support/needs.ts";
 import { connected, newKey } from "../support/ssh_client.ts";
-import type { Tmux } from "../support/tmux.ts";
 import { eventually } from "../support/world.ts";
 import { inAdmin } from "./program.ts";
+import { goTo } from "./terminal_steps.ts";
 
 // deno-lint-ignore no-explicit-any
 async function podNamed(demo: DemoProcess, name: string): Promise<any> {
   const { json } = await demo.operator("GET", `/api/compute/${demo.facts.org}/pods`);
   return json.pods.find((pod: { name: string }) => pod.name === name);
-}
-
-const focus = async (terminal: Tmux) => /^> .*$/m.exec(await terminal.screen())?.[0];
-
-/** Goes down (or up) in a form until its field is the one with the mark. What was typed must be on the screen before. */
-async function goTo(terminal: Tmux, label: string, key: "Down" | "Up" = "Down"): Promise<void> {
-  for (let step = 0; step < 30; step++) {
-    const before = await focus(terminal);
-    if (before?.startsWith(`> ${label}`)) return;
-    await terminal.keys(key);
-    await eventually(async () => await focus(terminal) !== before, "the next field is marked");
-  }
-  throw new Error(`There is no field ${label}:\n${await terminal.screen()}`);
 }
 
 /** Runs `use` while a member has a command running on a pod. */

@@ -131,6 +131,48 @@ Deno.test("a start that RunPod has no free GPU for says so, and is offered again
   });
 });
 
+Deno.test("a start over the budget asks whether to start all the same, and says it where that is refused too", async () => {
+  const spent =
+    'The budget of 2026-11 is spent: 12.0000 of 10.0000 USD; send "over_budget": true to go on all the same';
+  const sent: unknown[] = [];
+  let isFirm = false;
+  const intercept = async (request: Request) => {
+    if (request.method !== "POST" || !request.url.endsWith("/action")) return null;
+    const body = await request.clone().json();
+    if (body.action !== "start") return null;
+    sent.push(body.over_budget ?? false);
+    return body.over_budget === true && !isFirm ? null : refusal(409, spent, "budget_reached");
+  };
+  await withPods(["workshop"], { intercept }, async (admin, world, [id]) => {
+    await world.call("POST", `/api/compute/org/pods/${id}/action`, { as: "officer", body: { action: "stop" } });
+    await eventually(
+      async () => (await podsNow(world))[0].status === "EXITED",
+      "it is stopped",
+      () => world.clock.advance(1_000),
+    );
+    await admin.press("ctrl-r");
+    await admin.until("○ Stopped");
+    await admin.press("s");
+    await admin.until("! The budget of 2026-11 is spent: 12.0000 of 10.0000 USD");
+    assert.doesNotMatch(admin.text(), /over_budget/);
+    await admin.press("n");
+    assert.deepEqual(sent, [false]);
+    isFirm = true;
+    await admin.press("s");
+    await admin.until("Press y to start it");
+    await admin.press("y");
+    await admin.until(/ ! The budget of 2026-11 is spent/);
+    assert.deepEqual(sent, [false, false, true]);
+    isFirm = false;
+    await admin.press("s", "y");
+    await eventually(
+      async () => (await podsNow(world))[0].status === "RUNNING",
+      "it runs",
+      () => world.clock.advance(1_000),
+    );
+  });
+});
+
 Deno.test("pod says when it was deleted while its screen is open", async () => {
   await withPods(["workshop"], {}, async (admin, world, [id]) => {
     await admin.until(/^> workshop/m);

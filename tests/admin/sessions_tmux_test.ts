@@ -5,6 +5,7 @@ import { lacks } from "../support/needs.ts";
 import type { Tmux } from "../support/tmux.ts";
 import { eventually } from "../support/world.ts";
 import { inAdmin } from "./program.ts";
+import { command, untilFresh } from "./terminal_steps.ts";
 
 const ignore = lacks("tmux");
 
@@ -22,26 +23,9 @@ async function budgetOf({ operator, facts }: DemoProcess): Promise<unknown> {
   return (await operator("GET", `/api/compute/${facts.org}/settings`)).json.settings.monthly_budget_usd;
 }
 
-async function command(terminal: Tmux, words: string): Promise<void> {
-  await terminal.keys(":");
-  await terminal.until("enter do it");
-  await terminal.type(words);
-  await terminal.keys("Enter");
-}
-
 /** Presses keys in a form, one at a time. */
 async function press(terminal: Tmux, ...keys: string[]): Promise<void> {
   for (const key of keys) await terminal.keys(key);
-}
-
-/** Loads again until the screen shows it: the schedule works beside. */
-async function untilFresh(terminal: Tmux, want: RegExp): Promise<void> {
-  for (let tries = 0; tries < 60; tries++) {
-    await terminal.keys("C-r");
-    await new Promise((resolve) => setTimeout(resolve, 250));
-    if (want.test(await terminal.screen())) return;
-  }
-  await terminal.until(want);
 }
 
 Deno.test({

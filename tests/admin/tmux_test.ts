@@ -1,16 +1,26 @@
 /** The real program in a real terminal against the demo: what officers do, and what happens to the terminal. */
 import assert from "node:assert/strict";
-import { startDemoProcess, withDemo } from "../support/demo_process.ts";
+import { type DemoProcess, startDemoProcess, withDemo } from "../support/demo_process.ts";
 import { lacks } from "../support/needs.ts";
 import { eventually } from "../support/world.ts";
 import { inTmux } from "../support/tmux.ts";
 import { checkGivenBack, childOf, inAdmin, programWords } from "./program.ts";
+import { sentence } from "./support.ts";
 
 const ignore = lacks("tmux");
 
-async function statusOf(demo: Awaited<ReturnType<typeof startDemoProcess>>): Promise<string | undefined> {
+async function statusOf(demo: DemoProcess): Promise<string | undefined> {
   const { json } = await demo.operator("GET", `/api/compute/${demo.facts.org}/pods`);
   return json.pods[0]?.status;
+}
+
+/** Makes a pod like the demo's own, unless it is that one, and waits until it runs. */
+async function makePod(demo: DemoProcess, name: string): Promise<void> {
+  if (name === "workshop") return;
+  const body = { name, use_cpu_only: true };
+  const { status, json } = await demo.operator("POST", `/api/compute/${demo.facts.org}/pods`, body);
+  assert.equal(status, 201, JSON.stringify(json));
+  await eventually(async () => await statusOf(demo) === "RUNNING", `${name} runs`, () => {}, 20_000);
 }
 
 Deno.test({
@@ -18,28 +28,31 @@ Deno.test({
   ignore,
   fn: () =>
     withDemo(async (demo) => {
-      await inAdmin(demo, {}, async (terminal) => {
-        await terminal.until(/^> workshop/m);
-        assert.equal(await terminal.flag("alternate_on"), true);
-        await terminal.keys("x");
-        await terminal.until("EVERY file on it is lost");
-        await terminal.keys("y");
-        await terminal.until("○ Stopped");
-        assert.equal(await statusOf(demo), "EXITED");
-        await terminal.keys("s");
-        await terminal.until("● Running");
-        assert.equal(await statusOf(demo), "RUNNING");
-        await terminal.keys("Enter");
-        await terminal.until("Pod id");
-        await terminal.keys("D");
-        await terminal.until("It cannot be");
-        await terminal.type("workshop");
-        await terminal.keys("Enter");
-        await terminal.until("There are no pods yet");
-        assert.equal(await statusOf(demo), undefined);
-        await terminal.keys("q");
-        await checkGivenBack(terminal, 0);
-      });
+      for (const [columns, rows, name] of [[80, 24, "workshop"], [40, 12, "small"], [200, 50, "large"]] as const) {
+        await makePod(demo, name);
+        await inAdmin(demo, { columns, rows }, async (terminal) => {
+          await terminal.until(new RegExp(`^> ${name}`, "m"));
+          assert.equal(await terminal.flag("alternate_on"), true);
+          await terminal.keys("x");
+          await terminal.until(sentence("EVERY file on it is lost"));
+          await terminal.keys("y");
+          await terminal.until("○ Stopped");
+          assert.equal(await statusOf(demo), "EXITED");
+          await terminal.keys("s");
+          await terminal.until("● Running");
+          assert.equal(await statusOf(demo), "RUNNING");
+          await terminal.keys("Enter");
+          await terminal.until(`Pods 1 > ${name}`);
+          await terminal.keys("D");
+          await terminal.until(sentence(`Type ${name} and press enter to terminate it:`));
+          await terminal.type(name);
+          await terminal.keys("Enter");
+          await terminal.until("There are no pods yet");
+          assert.equal(await statusOf(demo), undefined);
+          await terminal.keys("q");
+          await checkGivenBack(terminal, 0);
+        });
+      }
     }),
 });
 

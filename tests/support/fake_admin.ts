@@ -10,7 +10,7 @@ import { bytesOfKey, createFakeTerminal, type FakeTerminal } from "./fake_termin
 import type { World } from "./world.ts";
 
 /** Answers in the place of the server, for calls that it wants; null lets a call through. */
-export type Intercept = (request: Request) => Response | Promise<Response> | null;
+export type Intercept = (request: Request) => Response | null | Promise<Response | null>;
 
 export interface FakeAdminOptions {
   readonly columns?: number;

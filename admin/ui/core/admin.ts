@@ -226,11 +226,14 @@ export function createAdmin(options: AdminOptions): Admin {
     close: () => dispatch({ kind: "close", layer: layer.id }),
   });
 
+  const isUnsent = () => state.layers.some((layer) => layer.screen.isUnsent?.(atOf(layer)) === true);
+
   const common = commonActions(
     {
       state: () => state,
       dispatch,
       offers: () => offers(),
+      isUnsent,
       stop: options.stop,
       redraw: options.redraw,
       refresh: () => cache.refresh(),
@@ -276,7 +279,9 @@ export function createAdmin(options: AdminOptions): Admin {
   const input = (one: Input) => {
     // In a window without a frame nobody sees what a key would do.
     const isBlind = layoutOf(state.columns, state.rows) === null;
-    if (isBlind && !(one.kind === "key" && ["ctrl-c", "ctrl-z", "q"].includes(one.key))) return;
+    // Nor does anybody see the question of `q`.
+    const known = isUnsent() ? ["ctrl-c", "ctrl-z"] : ["ctrl-c", "ctrl-z", "q"];
+    if (isBlind && !(one.kind === "key" && known.includes(one.key))) return;
     if (state.prompt !== null && !isBlind && !(one.kind === "key" && one.key === "ctrl-c")) return promptInput(one);
     const layer = topOf(state);
     // Whoever typed this has not seen the question.

@@ -1,9 +1,10 @@
 import { read } from "../../client/api.ts";
+import { confirmScreen } from "../widgets/confirm.ts";
 import { pagerScreen } from "../widgets/pager.ts";
 import type { Calls } from "./calls.ts";
 import { helpLines } from "./help.ts";
 import type { Offer } from "./offers.ts";
-import type { Action, AnyScreen, At } from "./screen.ts";
+import type { Action, AnyScreen, At, Ui } from "./screen.ts";
 import { filterPrompt, topOf, type UiEvent, type UiState } from "./state.ts";
 import { editOf } from "../text/edit.ts";
 
@@ -12,6 +13,8 @@ export interface Common {
   state(): UiState;
   dispatch(event: UiEvent): void;
   offers(): Offer[];
+  /** Something was typed on an open screen that is lost when it is left. */
+  isUnsent(): boolean;
   /** The terminal's own suspend key; it goes on when the shell says so. */
   stop(): void;
   redraw(): void;
@@ -85,8 +88,8 @@ export function commonActions(common: Common, screens: readonly AnyScreen[]): An
       keys: ["q", "ctrl-c"],
       word: "quit",
       label: "quit",
-      about: "leave the admin",
-      run: (at) => leave(at, common),
+      about: "leave the admin; what was typed and not sent is asked about, but not by ctrl-c",
+      run: (at, key) => key === "ctrl-c" ? leave(at, common) : unlessUnsent(at, common, (ui) => leave(ui, common)),
     },
     {
       keys: ["ctrl-z"],
@@ -109,7 +112,7 @@ export function commonActions(common: Common, screens: readonly AnyScreen[]): An
         word: command.word,
         label: command.word,
         about: command.about,
-        run: (at) => at.home(screen, command.open()),
+        run: (at) => unlessUnsent(at, common, (ui) => ui.home(screen, command.open())),
       }];
     }),
   ];
@@ -122,8 +125,19 @@ async function refresh(at: At<unknown, unknown>, common: Common): Promise<void> 
   } else if (common.refresh() === 0) at.say("It is being loaded already", "warn");
 }
 
+/** Goes away from the open screens, after a question where that loses what was typed on one of them. */
+function unlessUnsent(at: At<unknown, unknown>, common: Common, go: (ui: Ui) => void): void {
+  if (!common.isUnsent()) return go(at);
+  at.open(confirmScreen, {
+    title: "Leave the form",
+    lines: () => ["What you typed is lost."],
+    yes: "leave it",
+    onYes: go,
+  });
+}
+
 /** Leaves at once, or on the second press while the server is being asked to do something. */
-function leave(at: At<unknown, unknown>, common: Common): void {
+function leave(at: Ui, common: Common): void {
   const { busy, messages } = common.state();
   const warning = "Something is still under way; press again to leave without waiting for it";
   if (busy.length === 0 || messages.at(-1)?.text === warning) return at.quit();

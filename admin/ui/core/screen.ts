@@ -63,6 +63,8 @@ export interface Screen<P, S> {
    * typed into.
    */
   typing?(at: At<P, S>): ((text: string) => void) | null;
+  /** Whether something was typed here that is lost when the screen is left: then `q` and commands ask first. */
+  isUnsent?(at: At<P, S>): boolean;
   view(at: At<P, S>): readonly Line[];
 }
 

@@ -44,6 +44,7 @@ export const listedPeopleScreen = defineScreen<ListedParams, State>({
   about: "Who may enter the new pod beside the officers. The form keeps the list when one goes back.",
   init: ({ ids }) => ({ ids, names: new Map(), table: NEW_TABLE }),
   hasFilter: true,
+  isUnsent: (at) => at.state.ids.join() !== at.params.ids.join(),
   actions: [
     {
       keys: ["esc"],

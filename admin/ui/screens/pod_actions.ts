@@ -1,5 +1,6 @@
 /** What is done to a pod, with the question before it; the list of pods and the screen of one share it. */
 import { read } from "../../client/api.ts";
+import { problemOf } from "../client/problem.ts";
 import type { Action, At, Ui } from "../core/screen.ts";
 import { canRestart, canStart, canStop, filesAtStop, whoIsOn } from "../data/pod_words.ts";
 import { connectedResource, type Pod } from "../data/pods.ts";
@@ -14,16 +15,27 @@ const DONE: Readonly<Record<PodAction, string>> = {
   terminate: "is terminated",
 };
 
-/** Asks the server for an action. A refused start says why, and what can be done. */
+/** Asks the server for an action. A refusal is said; a start over the budget becomes a question. */
 async function act(ui: Ui, pod: Pod, action: PodAction, overBudget = false): Promise<boolean> {
   const json = { action, ...(overBudget ? { over_budget: true } : {}) };
   const title = action.charAt(0).toUpperCase() + action.slice(1);
   const done = await ui.call(
     `${title} ${pod.name}`,
     (api, org) =>
-      read(api.org.pods[":id"].action.$post({ param: { org, id: pod.id }, json })).then(({ value }) => value),
+      read(api.org.pods[":id"].action.$post({ param: { org, id: pod.id }, json })).then(
+        ({ value }) => value,
+        (error) => {
+          const problem = problemOf(error);
+          if (problem?.code !== "budget_reached" || overBudget) throw error;
+          return problem;
+        },
+      ),
   );
   if (done === null) return false;
+  if (!("warnings" in done)) {
+    confirmOverBudget(ui, pod, done.sentence);
+    return false;
+  }
   if (done.warnings.length === 0) ui.say(`${pod.name} ${DONE[action]}`);
   return true;
 }
@@ -31,6 +43,20 @@ async function act(ui: Ui, pod: Pod, action: PodAction, overBudget = false): Pro
 /** Starts a pod at once. Over the budget it asks whether to start all the same. */
 export function startPod(ui: Ui, pod: Pod): Promise<void> {
   return act(ui, pod, "start").then(() => {});
+}
+
+/** Asks whether to start although the budget is spent; `refusal` is the server's sentence, where it has refused. */
+function confirmOverBudget(ui: Ui, pod: Pod, refusal?: string): void {
+  ui.open(confirmScreen, {
+    title: `Start ${pod.name} over the budget`,
+    lines: () => [
+      // What an API client would have to send is what the question is about.
+      ...(refusal === undefined ? [] : [{ text: refusal.replace(/; send .*/, ""), isWarning: true as const }]),
+      "It is started even if the month's budget is spent, and the audit says that you did it.",
+    ],
+    yes: "start it",
+    onYes: async (at) => void await act(at, pod, "start", true),
+  });
 }
 
 function confirmStop(ui: Ui, pod: Pod): void {
@@ -96,14 +122,7 @@ export function podActions<P, S>(
       label: "start over budget",
       about: "start the pod although the month's budget is spent",
       when: (at) => offered(at, canStart),
-      run: (at) =>
-        withPod(at, (pod) =>
-          at.open(confirmScreen, {
-            title: `Start ${pod.name} over the budget`,
-            lines: () => ["It is started even if the month's budget is spent, and the audit says that you did it."],
-            yes: "start it",
-            onYes: async (ui) => void await act(ui, pod, "start", true),
-          })),
+      run: (at) => withPod(at, (pod) => confirmOverBudget(at, pod)),
     },
     {
       keys: ["x"],

@@ -111,6 +111,7 @@ export const formScreen = defineScreen<FormParams, FormState>({
         return now === null ? state : withEdit(at.params.fields, state, insert(now, text));
       });
   },
+  isUnsent: (at) => at.state.touched.length > 0,
   actions: [
     { keys: ["ctrl-s"], label: "send", about: "send the form", when: (at) => !at.state.isSending, run: send },
     { keys: ["tab", "down"], label: "next", about: "to the next field", run: (at) => step(at, 1) },
