@@ -12,7 +12,7 @@ import { firstAnswer } from "./first_wait.ts";
 export interface RemoteAccess {
   readonly origin: string;
   pageOf(org: string): string;
-  /** A connection by the token that is kept for an org, or null. */
+  /** A connection by the token that was given for an org or is kept for it, or null. */
   kept(org: string): Connection | null;
   /** Checks a new token and keeps it. Throws `Problem`. */
   check(org: string, token: string): Promise<{ readonly connection: Connection; readonly expiresAt: string | null }>;
@@ -27,6 +27,8 @@ export function createRemoteAccess(shell: Shell, server: string): RemoteAccess {
   const folder = officerFolder(shell.env);
   const connect = (token: string) => connectRemote({ url: origin, token });
   const path = (org: string) => officerTokenPath(folder, origin, org);
+  /** Tokens that were given for this run, by org; they are not kept. */
+  const given = new Map<string, string>();
   const pageOf = (org: string) => `${origin}/api/compute/${org}/officer/login`;
 
   const check: RemoteAccess["check"] = async (org, token) => {
@@ -35,6 +37,7 @@ export function createRemoteAccess(shell: Shell, server: string): RemoteAccess {
     }
     const connection = connect(token);
     const expiresAt = await expiryOf(connection, org, token);
+    given.delete(org);
     await keepToken(path(org), { token, expires_at: expiresAt });
     return { connection, expiresAt };
   };
@@ -71,13 +74,14 @@ export function createRemoteAccess(shell: Shell, server: string): RemoteAccess {
     pageOf,
     check,
     kept(org) {
-      const kept = readKeptToken(path(org));
-      return kept === null ? null : connect(kept.token);
+      const token = given.get(org) ?? readKeptToken(path(org))?.token;
+      return token === undefined ? null : connect(token);
     },
     async first(org) {
       const { tokenFile } = shell.options;
       if (tokenFile !== undefined || (shell.env("ORGPODS_TOKEN") ?? "") !== "") {
         const token = officerToken(tokenFile, shell.env("ORGPODS_TOKEN"));
+        given.set(org, token);
         try {
           return { connection: connect(token), expiresAt: await waited(expiryOf(connect(token), org, token)) };
         } catch (error) {

@@ -48,6 +48,7 @@ export async function startAdmin(shell: Shell): Promise<number> {
       notice: way.notice,
       screens: SCREENS,
       first: { screen: (way.asksOrg ? orgsScreen : podsScreen) as AnyScreen, params: null },
+      home: { screen: podsScreen as AnyScreen, params: null },
       signIn: way.signIn,
       switchOrg: way.switchOrg,
     }).ended;

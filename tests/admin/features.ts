@@ -210,8 +210,8 @@ export const TESTS: Readonly<Record<string, readonly [file: string, test: string
     "an officer browses, sends, reads, edits, fetches, moves, archives and deletes files of a pod from the terminal",
   ],
   "files.edit": [
-    "files_pod_test.ts",
-    "a text that was changed on the pod meanwhile is not written over: it is kept in a file here, and y replaces it",
+    "files_tmux_test.ts",
+    "an officer browses, sends, reads, edits, fetches, moves, archives and deletes files of a pod from the terminal",
   ],
   "files.too-large": [
     "files_tmux_test.ts",
@@ -269,7 +269,10 @@ export const TESTS: Readonly<Record<string, readonly [file: string, test: string
     "settings_tmux_test.ts",
     "events and audit of the real program: filter, details and the pod's own, at three sizes",
   ],
-  "settings.orgs": ["link_test.ts", "the operator goes to another org, and its pods are shown"],
+  "settings.orgs": [
+    "sign_in_tmux_test.ts",
+    "the operator chooses an organization, acts there, and goes to another one and back",
+  ],
   "units.money": ["text_test.ts", "money has two decimals, three under ten cents"],
   "units.words": ["text_test.ts", "durations, sizes and speeds read as officers write them"],
   "rules.local": [
@@ -281,8 +284,8 @@ export const TESTS: Readonly<Record<string, readonly [file: string, test: string
     "an officer signs in from elsewhere by a pasted token, which is kept and never drawn",
   ],
   "rules.expiry": [
-    "link_test.ts",
-    "a token that runs out in the middle of a form leads to a sign-in, and the form is as it was",
+    "sign_in_tmux_test.ts",
+    "a token that is revoked while a new pod is typed leads to a sign-in that keeps the form, and the pod is made",
   ],
   "rules.asks": ["pods_test.ts", "pods stops the selected pod after asking, and says what is lost"],
   "rules.names": [

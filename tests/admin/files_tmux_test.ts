@@ -56,6 +56,29 @@ async function answer({ terminal }: Place, path: string): Promise<void> {
   await terminal.keys("Enter");
 }
 
+/** Somebody writes the text on the pod while it is in the editor: nothing is lost, and the officer decides. */
+async function editBesideAnother(place: Place, path: string): Promise<void> {
+  const { terminal, demo } = place;
+  const { content } = await ask(place, "read", path);
+  const write = async (text: string) => {
+    const url = `/api/compute/${demo.facts.org}/pods/${demo.facts.pod_id}/files/write`;
+    const { status, json } = await demo.operator("POST", url, { path, content: text });
+    assert.equal(status, 200, JSON.stringify(json));
+  };
+  await terminal.keys("e");
+  await terminal.until("editing ");
+  await write("somebody else's\n");
+  await terminal.type("four\nfive\nsix\n");
+  await terminal.until("notes.txt is not saved");
+  await terminal.until("Your text is kept in");
+  assert.equal((await ask(place, "read", path)).content, "somebody else's\n");
+  await terminal.keys("y");
+  await terminal.until("notes.txt is saved");
+  await terminal.until(/^six/m);
+  assert.equal((await ask(place, "read", path)).content, `${content}four\nfive\nsix\n`);
+  await write(content);
+}
+
 /** A folder is made, a file sent, shown, edited, fetched, moved and deleted, in a folder of its own. */
 async function mainFlow(place: Place): Promise<void> {
   const { terminal, here } = place;
@@ -90,6 +113,7 @@ async function mainFlow(place: Place): Promise<void> {
   assert.equal(await terminal.flag("alternate_on"), true);
   await terminal.until(/^three/m);
   assert.equal((await ask(place, "read", `/workspace/${folder}/notes.txt`)).content, "one\ntwo\nthree\nq\n");
+  await editBesideAnother(place, `/workspace/${folder}/notes.txt`);
   await terminal.keys("Escape");
   await terminal.until(/^> notes\.txt/m);
 

@@ -20,6 +20,13 @@ export async function inAdmin(
   await inTmux({ ...rest, command }, use);
 }
 
+/** The environment of somebody whose home is a folder of its own; deno still finds what it has loaded before. */
+export async function envAt(home: string): Promise<Record<string, string>> {
+  const { stdout } = await new Deno.Command(Deno.execPath(), { args: ["info", "--json"], stderr: "null" }).output();
+  const { denoDir } = JSON.parse(new TextDecoder().decode(stdout));
+  return { HOME: home, XDG_CONFIG_HOME: `${home}/config`, DENO_DIR: denoDir, NO_COLOR: "1" };
+}
+
 /** Fails unless the program ended with the code and left its terminal as it was: screen, cursor, echo, line mode. */
 export async function checkGivenBack(terminal: Tmux, code: number): Promise<void> {
   await terminal.until(`rc=${code}`);

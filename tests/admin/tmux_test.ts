@@ -4,7 +4,7 @@ import { type DemoProcess, startDemoProcess, withDemo } from "../support/demo_pr
 import { lacks } from "../support/needs.ts";
 import { eventually } from "../support/world.ts";
 import { inTmux } from "../support/tmux.ts";
-import { checkGivenBack, childOf, inAdmin, programWords } from "./program.ts";
+import { checkGivenBack, childOf, envAt, inAdmin, programWords } from "./program.ts";
 import { sentence } from "./support.ts";
 
 const ignore = lacks("tmux");
@@ -64,7 +64,7 @@ Deno.test({
       const home = await Deno.makeTempDir({ prefix: "orgpods-test-" });
       const { url, org, officer } = demo.facts;
       const command = programWords(["--server", url, "--org", org, "admin"]);
-      const env = { HOME: home, XDG_CONFIG_HOME: `${home}/config`, NO_COLOR: "1" };
+      const env = await envAt(home);
       const file = `${home}/config/orgpods/officer/${org}@${new URL(url).host.replace(":", "_")}.json`;
       try {
         await inTmux({ command, env, columns: 100 }, async (terminal) => {

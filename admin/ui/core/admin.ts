@@ -47,6 +47,8 @@ export interface AdminOptions {
   readonly rows: number;
   readonly screens: readonly AnyScreen[];
   readonly first: { readonly screen: AnyScreen; readonly params: unknown };
+  /** Where one begins in another org; the first screen when left out. */
+  readonly home?: { readonly screen: AnyScreen; readonly params: unknown };
   /** Opened over everything when the token stops working. */
   readonly signIn: AnyScreen;
   switchOrg(ui: Ui, org: string): Promise<void>;
@@ -298,7 +300,7 @@ export function createAdmin(options: AdminOptions): Admin {
     if (session.org !== org) {
       org = session.org;
       cache.clear();
-      dispatch({ kind: "home", ...options.first });
+      dispatch({ kind: "home", ...options.home ?? options.first });
     }
     if (session.link.kind === "connected") cache.refresh();
     const isAsking = state.layers.some(({ screen }) => screen === options.signIn);

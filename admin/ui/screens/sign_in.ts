@@ -18,6 +18,9 @@ interface State {
   readonly refusal: string | null;
 }
 
+const HOW = "Open this page in a browser, sign in with Discord and paste the officer token that it shows:";
+const HOW_SHORT = "Paste the officer token of this page:";
+
 type SignInAt = At<{ readonly org: string }, State>;
 
 /** The dialog for a new officer token. What is below it stays as it is, with what was typed there. */
@@ -45,18 +48,21 @@ export function createSignIn(access: Access): AnyScreen {
       },
     ],
     view: (at) => {
-      const { width, state, params } = at;
+      const { width, height, state, params, link } = at;
       const text = (content: string, tone?: "bad" | "accent"): Line[] =>
         wrap(content, width).map((part) => line(span(part, tone)));
-      return [
-        ...(at.link.kind === "signed_out" ? text(`! ${at.link.sentence}`, "bad") : []),
-        ...text("Open this page in a browser, sign in with Discord and paste the officer token that it shows:"),
-        ...text(access.pageOf(params.org), "accent"),
-        BLANK,
+      const page = text(access.pageOf(params.org), "accent");
+      const input = [
         line("Token: ", ...editSpans(state.token, Math.max(4, width - 8), true)),
         ...(state.isChecking ? text("Checking it …") : []),
         ...(state.refusal === null ? [] : text(`! ${state.refusal}`, "bad")),
       ];
+      const why = link.kind === "signed_out" ? text(`! ${link.sentence}`, "bad") : [];
+      const whole = [...why, ...text(HOW), ...page, BLANK, ...input];
+      if (whole.length <= height) return whole;
+      // Where one types and what came of it must be seen whatever the window is; then the page, then the rest.
+      const above = [...(state.refusal === null ? why : []), ...text(HOW_SHORT), ...page];
+      return [...above.slice(-Math.max(1, height - input.length)), ...input];
     },
   }) as AnyScreen;
 }
