@@ -35,13 +35,6 @@ export const membersResource = (search: string, role: string | null, limit: numb
 
 export type Member = Awaited<ReturnType<ReturnType<typeof membersResource>["load"]>>["members"][number];
 
-/** The roles of the server, highest first, without @everyone and those of bots. */
-export const rolesResource = {
-  key: "roles",
-  everyMs: null,
-  load: async (api: Api, org: string) => (await read(api.org.members.roles.$get({ param: { org } }))).value.roles,
-} satisfies Resource<unknown>;
-
 /** Names of at most 50 ids; who is not in the server has none. */
 const namesResource = (ids: readonly string[]) => ({
   key: `names ${ids.join(",")}`,

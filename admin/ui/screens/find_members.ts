@@ -1,6 +1,7 @@
 import { MOST_ALLOWED } from "../../../server/pods/create_request.ts";
 import { type At, defineScreen, type Ui } from "../core/screen.ts";
-import { type Member, membersResource, MOST_SHOWN, type Person, rolesResource } from "../data/members.ts";
+import { type Member, membersResource, MOST_SHOWN, type Person } from "../data/members.ts";
+import { discordRolesResource } from "../data/settings.ts";
 import { wrap } from "../text/cells.ts";
 import { type Line, line, span } from "../text/line.ts";
 import { confirmScreen } from "../widgets/confirm.ts";
@@ -157,13 +158,13 @@ function chooseRole(at: FindAt): void {
   at.open(pickerScreen, {
     title: "Role",
     rows: (ui) => {
-      const { value, problem } = ui.read(rolesResource);
+      const { value, problem } = ui.read(discordRolesResource);
       if (value === undefined) return problem === null ? null : [];
       return [{ key: "", text: "everybody" }, ...value.map(({ id, name }) => ({ key: id, text: name, note: id }))];
     },
-    note: (ui) => ui.read(rolesResource).problem?.sentence ?? null,
+    note: (ui) => ui.read(discordRolesResource).problem?.sentence ?? null,
     onPick: (id, ui) => {
-      const role = ui.read(rolesResource).value?.find((one) => one.id === id) ?? null;
+      const role = ui.read(discordRolesResource).value?.find((one) => one.id === id) ?? null;
       at.set((state) => ({ ...state, table: NEW_TABLE, role }));
     },
   });
