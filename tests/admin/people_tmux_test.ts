@@ -52,7 +52,7 @@ Deno.test({
         await goTo(terminal, "Volume");
         await terminal.keys("C-u");
         await terminal.type("5");
-        await terminal.until("! volume_in_gb must be 0 or from 10 to 2000");
+        await terminal.until("! Volume must be 0 or from 10 to 2000");
         await goTo(terminal, "Hardware", "Up");
         await terminal.keys("Space");
         await terminal.until("! A CPU pod has no volume: a stop loses EVERY file.");

@@ -75,7 +75,7 @@ Deno.test("pod is kept from stopping by itself; a number that the server refuses
     await admin.press("ctrl-u");
     await admin.type("5000");
     await admin.press("ctrl-s");
-    await admin.until("! minutes must be a whole number from 1 to 1440");
+    await admin.until("! Minutes must be a whole number from 1 to 1440");
     assert.match(admin.text(), /5000/);
     await admin.press("ctrl-u");
     await admin.type("90");
@@ -102,7 +102,7 @@ Deno.test("pod puts the stop of a running session off", async () => {
     await admin.until("Minutes");
     await admin.press("ctrl-u");
     await admin.type("500");
-    await admin.until("minutes must be a whole number from 1 to 120");
+    await admin.until("Minutes must be a whole number from 1 to 120");
     await admin.press("ctrl-u");
     await admin.type("45");
     await admin.press("ctrl-s");

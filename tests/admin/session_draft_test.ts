@@ -83,6 +83,20 @@ Deno.test("newDraft names the field of each mistake, by the server's rules", () 
   }
 });
 
+Deno.test("newDraft takes times without a date: the next such time, today's or tomorrow's", () => {
+  const times = (start_at: string, stop_at = "20:00") => {
+    const { body, mistake } = newDraft(values({ start_at, stop_at }), NOW);
+    return body === null ? mistake?.sentence : `${body.start_at} ${body.stop_at}`;
+  };
+  const found = (start: string, stop: string) => `${iso(start)} ${iso(stop)}`;
+  assert.equal(times("18:00"), found("2026-11-30T17:00Z", "2026-11-30T19:00Z"));
+  assert.equal(times("13:00"), found("2026-12-01T12:00Z", "2026-12-01T19:00Z"));
+  assert.equal(times("today 18:00"), found("2026-11-30T17:00Z", "2026-11-30T19:00Z"));
+  assert.equal(times("Tomorrow 9:05"), found("2026-12-01T08:05Z", "2026-12-01T19:00Z"));
+  assert.equal(times("tomorrow 18:00", "tomorrow 20:00"), found("2026-12-01T17:00Z", "2026-12-01T19:00Z"));
+  assert.match(times("6pm")!, /must be a time such as/);
+});
+
 Deno.test("newDraft counts the sessions of a series until a day, that day included", () => {
   const count = (until: string, every_weeks = 1) =>
     newDraft(values({ series: "until", every_weeks, until }), NOW).body?.repeat?.count;
@@ -115,7 +129,7 @@ Deno.test("newDraft keeps the hours of a series on the wall, and warns where the
   assert.match(text, /Sun 2027-03-21 02:30 GMT\+1 to Sun 2027-03-21 04:00 GMT\+1 \(Europe\/Berlin\)/);
   assert.match(text, /3 sessions, the last one Sun 2027-04-04 02:30 GMT\+2/);
   assert.match(text, /About \$2\.00 for 4 hours/);
-  assert.match(newDraft(values({ start_at: "2027-03-28 02:30" }), NOW).warnings.join(), /start_at: The clocks/);
+  assert.match(newDraft(values({ start_at: "2027-03-28 02:30" }), NOW).warnings.join(), /Start: The clocks/);
 });
 
 Deno.test("changeDraft sends only what is different, whatever seconds the session has", () => {

@@ -154,7 +154,7 @@ Deno.test("a session that has started is extended, and deleting it warns that th
     await admin.until("120 of 120 minutes are left");
     await admin.press("ctrl-u");
     await admin.type("121");
-    await admin.until("minutes must be a whole number from 1 to 120");
+    await admin.until("! Minutes must be a whole number from 1 to 120");
     await admin.press("ctrl-u");
     await admin.type("45");
     await admin.press("ctrl-s");

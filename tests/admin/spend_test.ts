@@ -104,10 +104,10 @@ Deno.test("spend sets the budget, says how long it lasts, and shows the warning 
     await admin.press("b");
     await admin.until("[ Set the budget ]");
     await admin.type("0");
-    await admin.until("! monthly_budget_usd must be from 0.01 to 1000000");
+    await admin.until("! Budget must be from 0.01 to 1000000");
     await admin.press("backspace");
     await admin.type("1e9");
-    await admin.until("! monthly_budget_usd must be an amount in USD");
+    await admin.until("! Budget must be an amount in USD");
     await admin.press("ctrl-u");
     await admin.type("30");
     await admin.press("ctrl-s");

@@ -209,7 +209,7 @@ Deno.test("a form keeps what was typed when the server refuses, and puts the sen
     await admin.until("Create pod");
     await admin.type("lab");
     await admin.press("ctrl-s");
-    await admin.until("! name lab is taken by another pod");
+    await admin.until("! Name lab is taken by another pod");
     await admin.until("Choose another one");
     isRefusing = false;
     await admin.type("-2");
@@ -236,14 +236,14 @@ Deno.test("a form says what is wrong as one types, goes to the mistake, and send
     await admin.press("g");
     await admin.press("tab", "tab", "tab", "tab", "ctrl-u");
     await admin.type("5");
-    await admin.until("! volume_in_gb must be 0 or from 10 to 2000");
+    await admin.until("! Volume must be 0 or from 10 to 2000");
     await admin.press("tab", "ctrl-s");
     await admin.until(/> Volume +5/);
     assert.equal(sent, 0);
     await admin.press("esc");
     await admin.until("What you typed is lost");
     await admin.press("n");
-    await admin.until("volume_in_gb");
+    await admin.until("! Volume must");
     await admin.press("esc", "y");
     await admin.until("The host");
   }, { columns: 80, rows: 24 });

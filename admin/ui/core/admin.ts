@@ -287,7 +287,9 @@ export function createAdmin(options: AdminOptions): Admin {
     if (state.prompt !== null && !isBlind && !(one.kind === "key" && one.key === "ctrl-c")) return promptInput(one);
     const layer = topOf(state);
     // Whoever typed this has not seen the question.
-    if (layer.screen.isQuestion === true && layer.id > paintedLayer && !(one.kind === "key" && one.key === "ctrl-c")) return;
+    if (layer.screen.isQuestion === true && layer.id > paintedLayer && !(one.kind === "key" && one.key === "ctrl-c")) {
+      return;
+    }
     const type = typingOf(layer.screen, atOf(layer));
     if (one.kind === "paste") return type?.(one.text);
     const offer = offers().find(({ keys }) => keys.includes(one.key));

@@ -3,7 +3,7 @@ import type { Action, AnyScreen, At } from "./screen.ts";
 /** An action as the frame, the help, the keys and the command line see it. */
 export interface Offer {
   readonly keys: readonly string[];
-  /** How the key is written; null for an action that has only a word. */
+  /** How the key is written, also while it does nothing; null for an action that has only a word. */
   readonly shown: string | null;
   readonly word: string | null;
   readonly takes: string | null;
@@ -50,7 +50,7 @@ export function offersOf(
     // Letters are text while one types, so they are keys of nothing then.
     const keys = (action.keys ?? []).filter((key) => !(isTyping && isText(key)) && !taken.has(key));
     if (isOffered) { for (const key of keys) taken.add(key); }
-    const [first] = keys;
+    const [first] = isOffered ? keys : action.keys ?? [];
     offers.push({
       keys: isOffered ? keys : [],
       shown: first === undefined ? null : action.shown ?? keyName(first),
@@ -71,10 +71,14 @@ export function typingOf(screen: AnyScreen, at: At<unknown, unknown>): ((text: s
   return screen.typing?.(at) ?? null;
 }
 
-/** Offers whose word begins with what is typed; one whose word is typed whole comes first. */
+/**
+ * Offers whose word begins with what is typed; one whose word is typed whole comes first. Before anything is typed those
+ * come first that have no key, such as the other screens: the footer does not tell of them.
+ */
 export function completions(offers: readonly Offer[], typed: string): Offer[] {
   const [word = "", ...rest] = typed.trimStart().split(/\s+/);
   const fitting = offers.filter((offer) => offer.isOffered && offer.word?.startsWith(word));
   if (rest.length > 0) return fitting.filter((offer) => offer.word === word);
+  if (word === "") return fitting.toSorted((a, b) => Number(a.shown !== null) - Number(b.shown !== null));
   return fitting.toSorted((a, b) => Number(b.word === word) - Number(a.word === word));
 }

@@ -66,16 +66,24 @@ export function nextHour(now: number, zone: string): number {
 export function proposedStop(startAt: number, stopAt: number, zone: string): string {
   const whole = wallText(stopAt, zone);
   const clock = localTimeAt(stopAt, zone).toPlainTime().toString({ smallestUnit: "minute" });
-  return readStop(clock, startAt, zone).iso === new Date(floored(stopAt)).toISOString() ? clock : whole;
+  return readTime("stop_at", clock, startAt, startAt, zone).iso === new Date(floored(stopAt)).toISOString()
+    ? clock
+    : whole;
 }
 
-/** A stop: a time, or `16:00` for the first time after the start that the clocks show it. */
-function readStop(text: string, startAt: number, zone: string) {
-  if (!/^\d\d?:\d\d$/.test(text)) return typedTime("stop_at", text, zone);
-  const start = localTimeAt(startAt, zone);
-  const clock = text.padStart(5, "0");
-  const isNextDay = clock <= start.toPlainTime().toString({ smallestUnit: "minute" });
-  return typedTime("stop_at", `${start.toPlainDate().add({ days: isNextDay ? 1 : 0 })} ${clock}`, zone);
+/**
+ * A time as it is typed: with its day, `today 18:00`, `tomorrow 18:00`, or `18:00` alone for the first time after `after`
+ * that the clocks show it. Throws `AppError` that names the field.
+ */
+function readTime(name: "start_at" | "stop_at", text: string, after: number, now: number, zone: string) {
+  const [, word = "", time] = /^(?:(today|tomorrow)\s+)?(\d\d?:\d\d)$/i.exec(text) ?? [];
+  if (time === undefined) return typedTime(name, text, zone);
+  const clock = time.padStart(5, "0");
+  const base = localTimeAt(word === "" ? after : now, zone);
+  const isNextDay = word === ""
+    ? clock <= base.toPlainTime().toString({ smallestUnit: "minute" })
+    : word.toLowerCase() === "tomorrow";
+  return typedTime(name, `${base.toPlainDate().add({ days: isNextDay ? 1 : 0 })} ${clock}`, zone);
 }
 
 /** Forms show minutes, so what lies within one is the same time. */
@@ -90,16 +98,16 @@ function zoneIn(values: Values): string {
   return zone;
 }
 
-const note = (name: string, warning: string | null) => warning === null ? [] : [`${name}: ${warning}`];
+const note = (name: "Start" | "Stop", warning: string | null) => warning === null ? [] : [`${name}: ${warning}`];
 
 /** A new session, or a series of them. */
 export function newDraft(values: Values, now: number): Draft<NewBody> {
   return draftOf((found) => {
     const zone = found.zone = zoneIn(values);
-    const start = typedTime("start_at", textIn(values, "start_at"), zone);
+    const start = readTime("start_at", textIn(values, "start_at"), now, now, zone);
     const startAt = Date.parse(start.iso);
-    const stop = readStop(textIn(values, "stop_at"), startAt, zone);
-    found.warnings.push(...note("start_at", start.warning), ...note("stop_at", stop.warning));
+    const stop = readTime("stop_at", textIn(values, "stop_at"), startAt, now, zone);
+    found.warnings.push(...note("Start", start.warning), ...note("Stop", stop.warning));
     found.windows = [{ startAt, stopAt: Date.parse(stop.iso) }];
     const body: NewBody = {
       start_at: start.iso,
@@ -146,12 +154,12 @@ export function changeDraft(values: Values, session: Session, now: number): Draf
   return draftOf((found) => {
     const zone = found.zone = zoneIn(values);
     const before = { startAt: Date.parse(session.start_at), stopAt: Date.parse(session.stop_at) };
-    const start = session.started ? null : typedTime("start_at", textIn(values, "start_at"), zone);
+    const start = session.started ? null : readTime("start_at", textIn(values, "start_at"), now, now, zone);
     const startAt = start === null ? before.startAt : Date.parse(start.iso);
-    const stop = readStop(textIn(values, "stop_at"), startAt, zone);
+    const stop = readTime("stop_at", textIn(values, "stop_at"), startAt, now, zone);
     const stopAt = Date.parse(stop.iso);
     found.windows = [{ startAt, stopAt }];
-    found.warnings.push(...note("start_at", start?.warning ?? null), ...note("stop_at", stop.warning));
+    found.warnings.push(...note("Start", start?.warning ?? null), ...note("Stop", stop.warning));
     const title = values.title === undefined ? null : textIn(values, "title").trim();
     const body: ChangeBody = {
       ...(floored(startAt) === floored(before.startAt) ? {} : { start_at: start!.iso }),

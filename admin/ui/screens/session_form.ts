@@ -33,7 +33,7 @@ const START: Omit<Field & { kind: "text" }, "initial"> = {
   name: "start_at",
   label: "Start",
   kind: "text",
-  hint: "Such as 2026-12-07 18:00, in the time zone below.",
+  hint: "Such as 18:00, tomorrow 18:00 or 2026-12-07 18:00, in the time zone below.",
 };
 const STOP: Omit<Field & { kind: "text" }, "initial"> = {
   name: "stop_at",
@@ -102,7 +102,7 @@ const SERIES: readonly Field[] = [
     name: "until",
     label: "Until",
     kind: "text",
-    example: "2026-12-20",
+    example: "needed: a day",
     hint: "The last day, such as 2026-12-20.",
     when: ({ series }) => series === "until",
   },
@@ -133,7 +133,7 @@ export function openAddForm(ui: Ui, pod: PodOfSession): void {
       const count = value.sessions?.length ?? 1;
       const what = count === 1 ? "The session is added" : `${count} sessions are added`;
       const warnings = value.warnings ?? [];
-      if (warnings.length === 0) at.say(`${what}: ${spanText(value.session, at)}`);
+      if (warnings.length === 0) at.say(`${what}: ${count === 1 ? "" : "the first "}${spanText(value.session, at)}`);
       else at.say(`${what}. ${warnings.join(". ")}`, "warn");
     },
   });

@@ -89,7 +89,6 @@ export function openCudaForm(ui: Ui, settings: Settings): void {
 export interface NumberSetting {
   readonly name: NumberName;
   readonly title: string;
-  readonly label: string;
   readonly unit: string;
   readonly hint: string;
 }
@@ -100,7 +99,7 @@ export function openNumberForm(ui: Ui, settings: Settings, setting: NumberSettin
     title: setting.title,
     field: {
       name: setting.name,
-      label: setting.label,
+      label: setting.title,
       kind: "number",
       unit: setting.unit,
       hint: setting.hint,

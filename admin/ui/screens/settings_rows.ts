@@ -147,8 +147,7 @@ function moneyRows(ui: Ui, settings: Settings): Setting[] {
       ...numberRow(settings, {
         name: "monthly_budget_usd",
         title: "Budget",
-        label: "USD a month",
-        unit: "USD",
+        unit: "USD a month",
         hint: "What all pods may cost in a calendar month (UTC). Empty (ctrl-u): no budget.",
       }, "An event warns at 80 % of it; at 100 % starts are refused."),
       value: span(text, isTight ? "warn" : undefined),
@@ -165,7 +164,6 @@ function moneyRows(ui: Ui, settings: Settings): Setting[] {
       ...numberRow(settings, {
         name: "balance_low_usd",
         title: "Low balance",
-        label: "Below",
         unit: "USD",
         hint: "Below this balance of the RunPod account an event warns. Empty (ctrl-u): never.",
       }, "At a balance of 0 RunPod deletes the account's pods and their files."),
@@ -181,8 +179,7 @@ function timeRows(settings: Settings): Setting[] {
       ...numberRow(settings, {
         name: "max_run_hours",
         title: "Longest run",
-        label: "Hours",
-        unit: "h",
+        unit: "hours",
         hint: "A pod is stopped so long after its start; its own setting wins. Empty (ctrl-u): no limit.",
       }, "The longest that one start of a pod lasts; a pod's own setting wins. People on it are told before."),
       value: max_run_hours === null ? "no limit" : `${max_run_hours} hours`,
@@ -191,8 +188,7 @@ function timeRows(settings: Settings): Setting[] {
       ...numberRow(settings, {
         name: "auto_stop_after_minutes",
         title: "Idle stop",
-        label: "Minutes",
-        unit: "min",
+        unit: "minutes",
         hint: "A pod that stands idle so long is stopped; its own setting wins. From 5; empty (ctrl-u): never.",
       }, "A pod on which nobody is and nothing works is stopped after this; a pod's own setting wins."),
       value: auto_stop_after_minutes === null ? "never" : `after ${auto_stop_after_minutes} minutes`,
@@ -201,7 +197,6 @@ function timeRows(settings: Settings): Setting[] {
       ...numberRow(settings, {
         name: "idle_gpu_percent",
         title: "Idle GPU",
-        label: "Below",
         unit: "%",
         hint: "Below this use of the GPU a pod counts as idle.",
       }, "Below this use of GPU and CPU a pod counts as idle."),
@@ -211,7 +206,6 @@ function timeRows(settings: Settings): Setting[] {
       ...numberRow(settings, {
         name: "idle_cpu_percent",
         title: "Idle CPU",
-        label: "Below",
         unit: "%",
         hint: "Below this use of the CPU a pod counts as idle.",
       }, "Below this use of GPU and CPU a pod counts as idle."),

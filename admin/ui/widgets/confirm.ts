@@ -14,6 +14,8 @@ export interface ConfirmParams {
   lines(at: At<ConfirmParams, unknown>): readonly (string | { readonly text: string; readonly isWarning: true })[];
   /** The word for yes, such as `stop`. */
   readonly yes: string;
+  /** What `n` does, where that is more than `leave all as it is`. */
+  readonly no?: string;
   /** What must be typed first: the name of what goes for good. */
   readonly name?: string;
   /** Done after the dialog has closed. */
@@ -22,6 +24,8 @@ export interface ConfirmParams {
 
 interface State {
   readonly edit: Edit;
+  /** Enter was pressed behind another name. */
+  readonly isWrong: boolean;
 }
 
 const isTyped = ({ params, state }: At<ConfirmParams, State>) =>
@@ -40,9 +44,11 @@ export const confirmScreen = defineScreen<ConfirmParams, State>({
   isDialog: true,
   isQuestion: true,
   title: (at) => at.params.title,
-  init: () => ({ edit: editOf("") }),
+  init: () => ({ edit: editOf(""), isWrong: false }),
   typing: (at) =>
-    at.params.name === undefined ? null : (text) => at.set((state) => ({ edit: insert(state.edit, text) })),
+    at.params.name === undefined
+      ? null
+      : (text) => at.set((state) => ({ edit: insert(state.edit, text), isWrong: false })),
   actions: [
     { keys: ["y"], label: "yes", about: "do it", when: (at) => at.params.name === undefined, run: yes },
     {
@@ -60,12 +66,20 @@ export const confirmScreen = defineScreen<ConfirmParams, State>({
       run: yes,
     },
     {
+      keys: ["enter"],
+      label: "say so",
+      isMinor: true,
+      about: "before the name is typed: nothing but a word that it is another one",
+      when: (at) => at.params.name !== undefined && at.state.edit.letters.length > 0,
+      run: (at) => at.set({ isWrong: true }),
+    },
+    {
       keys: ["backspace", "left", "right", "home", "end", "delete", "ctrl-a", "ctrl-e", "ctrl-u", "ctrl-k", "ctrl-w"],
       label: "erase",
       isMinor: true,
       about: "change what is typed",
       when: (at) => at.params.name !== undefined && at.state.edit.letters.length > 0,
-      run: (at, key) => at.set((state) => ({ edit: editKey(state.edit, key) ?? state.edit })),
+      run: (at, key) => at.set((state) => ({ edit: editKey(state.edit, key) ?? state.edit, isWrong: false })),
     },
   ],
   view: (at) => {
@@ -75,10 +89,13 @@ export const confirmScreen = defineScreen<ConfirmParams, State>({
       const said = isWarning ? `! ${one.text}` : one;
       return wrap(said, width).map((part) => line(span(part, isWarning ? "warn" : undefined)));
     });
-    const ask: Line[] = params.name === undefined ? [line(`Press y to ${params.yes}, n to leave all as it is.`)] : [
-      ...wrap(`Type ${clean(params.name)} and press enter to ${params.yes}:`, width).map((part) => line(part)),
-      [span("> "), ...editSpans(state.edit, Math.max(4, width - 2))],
-    ];
+    const ask: Line[] = params.name === undefined
+      ? [line(`Press y to ${params.yes}, n to ${params.no ?? "leave all as it is"}.`)]
+      : [
+        ...wrap(`Type ${clean(params.name)} and press enter to ${params.yes}:`, width).map((part) => line(part)),
+        [span("> "), ...editSpans(state.edit, Math.max(4, width - 2))],
+        ...(state.isWrong ? [line(span("! That is another name. Nothing is done yet.", "bad"))] : []),
+      ];
     const room = Math.max(0, height - ask.length - 1);
     // The question must be seen whatever the window is.
     const shown = text.length <= room ? text : [...text.slice(0, Math.max(0, room - 1)), line(span("…", "dim"))];

@@ -18,6 +18,19 @@ export function mistakesIn(schema: z.ZodType | undefined, body: unknown, fields:
   });
 }
 
+/**
+ * A sentence of the server in the words of the form: its fields by their labels, and an empty field for null.
+ * `stop_at must be after start_at` becomes `Stop must be after Start`.
+ */
+export function inLabels(sentence: string, fields: readonly Field[]): string {
+  const labelOf = (word: string) => fields.find(({ name }) => name === word)?.label ?? word;
+  return sentence
+    .replace(/\b[a-z]+(?:_[a-z]+)+\b/g, labelOf)
+    // A name of one word may be any word of a sentence but the first.
+    .replace(/^[a-z]+\b/, labelOf)
+    .replace(/,? or null$/, ", or empty");
+}
+
 /** The field that a sentence names: the server's sentences begin with the field's name. */
 export function fieldOf(sentence: string, fields: readonly Field[]): string | null {
   const words = sentence.match(/[A-Za-z_][A-Za-z0-9_]*/g) ?? [];

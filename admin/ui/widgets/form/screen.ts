@@ -96,6 +96,13 @@ async function send(at: FormAt): Promise<void> {
   }
 }
 
+/** A key that changes the line of text one is in. */
+const edited = (at: FormAt, key: string) =>
+  change(at, (state) => {
+    const edit = editAt(at.params.fields, state);
+    return edit === null ? state : withEdit(at.params.fields, state, editKey(edit, key) ?? edit);
+  });
+
 /** A form. What was typed is kept until the server took it, or until its owner says that it may go. */
 export const formScreen = defineScreen<FormParams, FormState>({
   id: "form",
@@ -111,7 +118,6 @@ export const formScreen = defineScreen<FormParams, FormState>({
         return now === null ? state : withEdit(at.params.fields, state, insert(now, text));
       });
   },
-  isUnsent: (at) => at.state.touched.length > 0,
   actions: [
     { keys: ["ctrl-s"], label: "send", about: "send the form", when: (at) => !at.state.isSending, run: send },
     { keys: ["tab", "down"], label: "next", about: "to the next field", run: (at) => step(at, 1) },
@@ -174,22 +180,25 @@ export const formScreen = defineScreen<FormParams, FormState>({
       run: (at) => change(at, (state) => rowRemoved(at.params.fields, state)),
     },
     {
+      keys: ["ctrl-u"],
+      label: "empty",
+      about: "empty the field, up to the cursor",
+      when: (at) => (editAt(at.params.fields, at.state)?.at ?? 0) > 0,
+      run: edited,
+    },
+    {
       keys: ["enter"],
       label: "do it",
       about: "at the button: send the form; else to the next field",
       run: (at) => stopOf(at).kind === "send" ? send(at) : step(at, 1),
     },
     {
-      keys: ["backspace", "left", "right", "home", "end", "delete", "ctrl-a", "ctrl-e", "ctrl-u", "ctrl-k", "ctrl-w"],
+      keys: ["backspace", "left", "right", "home", "end", "delete", "ctrl-a", "ctrl-e", "ctrl-k", "ctrl-w"],
       label: "erase",
       isMinor: true,
-      about: "change the text; ctrl-u empties it up to the cursor",
+      about: "change the text",
       when: (at) => editAt(at.params.fields, at.state) !== null,
-      run: (at, key) =>
-        change(at, (state) => {
-          const edit = editAt(at.params.fields, state);
-          return edit === null ? state : withEdit(at.params.fields, state, editKey(edit, key) ?? edit);
-        }),
+      run: edited,
     },
     {
       keys: ["esc"],
@@ -208,11 +217,13 @@ export const formScreen = defineScreen<FormParams, FormState>({
           title: "Leave the form",
           lines: () => ["What you typed is lost."],
           yes: "leave it",
+          no: "go on with it",
           onYes: () => at.close(),
         });
       },
     },
   ],
+  isUnsent: ({ state }) => state.touched.length > 0 && !state.isSending,
   view: (at) => {
     const { params, state, width, height } = at;
     const values = valuesOf(params.fields, state);

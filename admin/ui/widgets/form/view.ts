@@ -2,7 +2,7 @@ import type { Ui } from "../../core/screen.ts";
 import { wrap } from "../../text/cells.ts";
 import { type Edit, editSpans, editText } from "../../text/edit.ts";
 import { BLANK, type Line, line, type Span, span } from "../../text/line.ts";
-import type { Mistake } from "./check.ts";
+import { inLabels, type Mistake } from "./check.ts";
 import { type Field, type FormState, type Stop, stopsOf, valuesOf } from "./fields.ts";
 
 export interface FormLook {
@@ -36,11 +36,13 @@ export function drawForm(look: FormLook): Line[] {
 }
 
 /** A refusal that names no field stands above all of them. */
-function refusalLines({ state, width }: FormLook): Line[] {
+function refusalLines({ state, fields, width }: FormLook): Line[] {
   const { refusal } = state;
   if (refusal === null) return [];
   const texts = refusal.field === null ? [refusal.sentence, ...refusal.notes] : refusal.notes;
-  return texts.flatMap((text) => wrap(`! ${text}`, width - 2)).map((text) => line(span(` ${text}`, "bad")));
+  return texts.flatMap((text) => wrap(`! ${inLabels(text, fields)}`, width - 2)).map((text) =>
+    line(span(` ${text}`, "bad"))
+  );
 }
 
 function stopLines(look: FormLook, stop: Stop, isHere: boolean): Line[] {
@@ -67,7 +69,7 @@ function stopLines(look: FormLook, stop: Stop, isHere: boolean): Line[] {
   const isLastOfField = stop.kind !== "cell";
   if (isLastOfField) {
     const mistake = mistakeAt(look, field.name);
-    if (mistake !== null) lines.push(...below(`! ${mistake}`, "bad"));
+    if (mistake !== null) lines.push(...below(`! ${inLabels(mistake, look.fields)}`, "bad"));
     else if (isHere && field.hint !== undefined) lines.push(...below(field.hint, "dim"));
   }
   return lines;
@@ -92,13 +94,17 @@ function valueSpans(look: FormLook, stop: Exclude<Stop, { kind: "send" }>, isHer
   const held = state.held[field.name];
   switch (field.kind) {
     case "switch": {
-      const text = held === true ? `[x] ${field.on ?? "yes"}` : `[ ] ${field.off ?? "no"}`;
+      const { on, off } = field;
+      // Two sides with names of their own are a choice: an empty box before `GPU` would say that it is none.
+      if (on !== undefined && off !== undefined && !/^no\b/.test(off)) {
+        return choiceSpans(held === true ? on : off, isHere, 2);
+      }
+      const text = held === true ? `[x] ${on ?? "yes"}` : `[ ] ${off ?? "no"}`;
       return [{ text, ...(isHere ? { inverse: true } : {}) }];
     }
     case "choice": {
       const label = field.options.find(({ value }) => value === held)?.label ?? "";
-      if (!isHere) return [span(label)];
-      return [{ text: field.options.length > 1 ? `< ${label} >` : label, inverse: true }];
+      return choiceSpans(label, isHere, field.options.length);
     }
     case "rows":
       return [];
@@ -116,6 +122,12 @@ function valueSpans(look: FormLook, stop: Exclude<Stop, { kind: "send" }>, isHer
       return [...textSpans(held as Edit, isHere, room), span(note === undefined ? "" : `  ${note}`, "dim")];
     }
   }
+}
+
+/** What is chosen, between arrows where there is another one to choose. */
+function choiceSpans(label: string, isHere: boolean, options: number): Span[] {
+  if (!isHere) return [span(label)];
+  return [{ text: options > 1 ? `< ${label} >` : label, inverse: true }];
 }
 
 function textSpans(edit: Edit, isHere: boolean, room: number, isSecret = false): Span[] {
