@@ -29,9 +29,15 @@ export function detailParts(
   depth = 0,
 ): (readonly [name: string, value: string])[] {
   return Object.entries(details).map(([name, value]) =>
-    [name.replaceAll("_", " "), valueText(value, timeText, depth)] as const
+    // What was changed is named by settings; other texts may be names of people's own.
+    [name.replaceAll("_", " "), (name === "changed" ? words : valueText)(value, timeText, depth)] as const
   )
     .filter(([, value]) => value !== "");
+}
+
+function words(value: unknown, timeText: TimeText, depth: number): string {
+  const text = valueText(value, timeText, depth);
+  return Array.isArray(value) && value.every((item) => typeof item === "string") ? text.replaceAll("_", " ") : text;
 }
 
 function namesAndValues(details: Readonly<Record<string, unknown>>, timeText: TimeText, depth = 0): string {

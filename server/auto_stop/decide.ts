@@ -147,7 +147,7 @@ function stayWhy(
   if (kept !== null) return `An officer keeps it up until ${isoTime(kept)}`;
   if (isAtBudget) return "An officer lets this run go over the budget";
   if (idleWhy !== null) return idleWhy;
-  return byRun === null ? "No rule stops it by itself" : "Its run has not reached the longest that one run may last";
+  return byRun === null ? "No rule stops it by itself" : "It may run on until its longest run is over";
 }
 
 const hours = (ms: number) => plural(ms / HOUR, "hour");

@@ -15,7 +15,7 @@ export interface PlannedStop {
 /** How people read the rule of a stop that is to come. */
 const WHY: Readonly<Record<StopRule, string>> = {
   idle_stop: "It is idle",
-  max_run: "It will have run for the longest that one run may last",
+  max_run: "One run may last no longer",
   budget: "The month's budget is spent",
 };
 

@@ -166,9 +166,9 @@ Deno.test("ids are pasted, several at once and as mentions; what is no id stays 
     await admin.press("i");
     await admin.until("Discord ids");
     await admin.press("ctrl-s");
-    await admin.until("! add_users must hold Discord ids");
+    await admin.until("! People must hold Discord ids");
     await admin.paste("1234");
-    await admin.until("! add_users must hold Discord ids");
+    await admin.until("! People must hold Discord ids");
     await admin.press("ctrl-u");
     await admin.paste(`<@!${PEOPLE.exOfficer}>\n12345, 1234567890123456789012345`);
     await admin.untilGone("must hold");

@@ -39,7 +39,7 @@ Deno.test("files are browsed, made, renamed, moved and deleted by keys, and the 
 
     await admin.press("n");
     await admin.type("a/b");
-    await admin.until("! name must not have a / in it");
+    await admin.until("! Name must not have a / in it");
     await admin.press("ctrl-u");
     await admin.type("models");
     await admin.press("ctrl-s");

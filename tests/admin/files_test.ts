@@ -136,7 +136,7 @@ Deno.test("a form that the server refuses keeps what was typed, and says the ser
     await admin.until("> notes.txt");
     await admin.press("r", "ctrl-u");
     await admin.type("x".repeat(256));
-    await admin.until("! new_path must not hold a name longer than 255 bytes");
+    await admin.until("! New path must not hold a name longer than 255 bytes");
     await admin.press("ctrl-u");
     await admin.type("other.txt");
     await admin.press("ctrl-s");

@@ -52,6 +52,21 @@ async function withSpend(
   });
 }
 
+Deno.test("pods counts what terminated pods cost this month, and shows the budget", () =>
+  withPods(["workshop", "lab"], {}, async (admin, world, ids) => {
+    await admin.until(/\$0\.00\d? this month/);
+    spent(world, ids[1]!, Date.UTC(2026, 10, 10), 5);
+    const gone = await world.call("POST", `/api/compute/org/pods/${ids[1]}/action`, {
+      as: "officer",
+      body: { action: "terminate" },
+    });
+    assert.equal(gone.status, 200, gone.text);
+    assert.equal((await put(world, { monthly_budget_usd: 150 })).status, 200);
+    await admin.press("ctrl-r");
+    await admin.until(/\$5\.0\d of \$150\.00 this month/);
+    assert.match(admin.text(), /Pods 1/);
+  }));
+
 Deno.test("spend shows pods, months and sessions with bars, and goes from month to month", async () => {
   await withSpend({ columns: 140, rows: 30 }, async (admin, world, [id]) => {
     const pods = await admin.until("$20.0");

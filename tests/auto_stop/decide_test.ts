@@ -197,7 +197,7 @@ const CASES: Readonly<Record<string, Case>> = {
   "stays for another reason than a wrong clock's keep": {
     pod: { keep_until: NOW + 6 * DAY },
     is: "stay",
-    why: /has not reached the longest/,
+    why: /until its longest run is over/,
     stopsIn: 21 * 60,
   },
 
@@ -253,7 +253,7 @@ const CASES: Readonly<Record<string, Case>> = {
     settings: { stop_at_budget: true },
     pod: { run_over_budget: 1 },
     is: "stay",
-    why: /has not reached the longest/,
+    why: /until its longest run is over/,
   },
   "stops at the budget whatever an officer keeps": {
     settings: { stop_at_budget: true },

@@ -40,11 +40,17 @@ export function budgetLine({ budget }: Spend, width: number): Line {
 
 /** How long the money lasts: the nearer of budget and balance. */
 export function leftText({ hours_left, hours_left_until, rate_per_hour, balance }: Spend): string {
-  const now = `now ${rate(rate_per_hour)}`;
+  const now = `now ${rate(rate_per_hour)} with disks`;
   const has = balance.usd === null ? "" : `, balance ${money(balance.usd)}`;
   if (hours_left === null) return `${now}${has}`;
   const end = hours_left_until === "budget" ? "the budget is spent" : "the balance is used up";
-  return `${hours_left.toFixed(1)} hours left until ${end}; ${now}${has}`;
+  return `${hoursLeftText(hours_left, end)}; ${now}${has}`;
+}
+
+/** How many hours are left, from two days on in days too: `3,156 hours left until … (131 days)`. */
+function hoursLeftText(hours: number, end: string): string {
+  if (hours < 48) return `${hours.toFixed(1)} hours left until ${end}`;
+  return `${Math.floor(hours).toLocaleString("en-US")} hours left until ${end} (${Math.floor(hours / 24)} days)`;
 }
 
 /** What an officer should not overlook. */

@@ -1,6 +1,8 @@
-import { shortAction, whoText } from "../../commands/audit.ts";
+import { whoText } from "../../commands/audit.ts";
 import { defineScreen, type Ui } from "../core/screen.ts";
 import { readPages } from "../data/pages.ts";
+import { actionWords, podText, shortWho } from "../data/audit_words.ts";
+import { podsResource } from "../data/pods.ts";
 import { type AuditEntry, auditPages } from "../data/records.ts";
 import { span } from "../text/line.ts";
 import { localTime } from "../text/units.ts";
@@ -14,39 +16,44 @@ interface State extends PagedState {
   readonly pod: PodFilter | null;
 }
 
-const specOf = (ui: Ui): TableSpec<AuditEntry> => ({
+const podNames = (ui: Ui) =>
+  new Map((ui.read(podsResource).value?.pods ?? []).map(({ id, name }) => [id, name] as const));
+
+const specOf = (ui: Ui, names = podNames(ui)): TableSpec<AuditEntry> => ({
   columns: [
     { id: "when", title: "WHEN", width: 16, priority: 0, cell: (one) => localTime(one.at, ui.zone, ui.now) },
-    { id: "who", title: "WHO", width: 16, grow: 1, most: 28, priority: 0, cell: whoText, sortBy: whoText },
+    { id: "who", title: "WHO", width: 12, grow: 1, most: 28, priority: 0, cell: shortWho, sortBy: shortWho },
     {
       id: "action",
       title: "ACTION",
-      width: 18,
+      width: 20,
       grow: 2,
-      most: 44,
+      most: 28,
       priority: 1,
-      cell: (one) => shortAction(one.action, ui.org),
-      sortBy: (one) => shortAction(one.action, ui.org),
+      cell: (one) => actionWords(one, ui.org),
+      sortBy: (one) => actionWords(one, ui.org),
+    },
+    {
+      id: "pod",
+      title: "POD",
+      width: 12,
+      grow: 1,
+      most: 24,
+      priority: 3,
+      cell: (one) => podText(one, names),
+      sortBy: (one) => podText(one, names),
     },
     {
       id: "outcome",
       title: "OUTCOME",
-      width: 10,
+      width: 8,
       grow: 1,
       most: 24,
       priority: 2,
       cell: (one) => one.status < 400 ? one.outcome : span(`! ${one.outcome}`, "warn"),
       sortBy: (one) => one.outcome,
     },
-    {
-      id: "pod",
-      title: "POD ID",
-      width: 14,
-      priority: 4,
-      cell: (one) => one.pod_id ?? "",
-      sortBy: (one) => one.pod_id,
-    },
-    { id: "what", title: "WHAT", width: 14, grow: 3, priority: 3, cell: (one) => detailLine(ui, one.details) },
+    { id: "what", title: "WHAT", width: 14, grow: 3, priority: 4, cell: (one) => detailLine(ui, one.details) },
     { id: "address", title: "ADDRESS", width: 15, priority: 5, cell: (one) => one.address ?? "" },
   ],
   keyOf: (one) => String(one.id),
@@ -54,7 +61,9 @@ const specOf = (ui: Ui): TableSpec<AuditEntry> => ({
     [
       whoText(one),
       one.actor_id,
+      actionWords(one, ui.org),
       one.action,
+      podText(one, names),
       one.pod_id,
       one.outcome,
       one.status,
@@ -113,7 +122,7 @@ export const auditScreen = defineScreen<null, State>({
 
 function openDetails(ui: Ui, entry: AuditEntry): void {
   ui.open(pagerScreen, {
-    title: shortAction(entry.action, ui.org),
+    title: actionWords(entry, ui.org),
     lines: (width) =>
       factLines([
         ["When", exactTime(ui, entry.at)],

@@ -82,6 +82,13 @@ export function openBudgetForm(ui: Ui, settings: BudgetSettings, spent: number):
         init: { body: JSON.stringify({ monthly_budget_usd, stop_at_budget }) },
       }));
     },
-    done: (_, at) => at.say("The budget is set"),
+    done: (answer, at) => {
+      const budget = (answer as { value: { settings: BudgetSettings } }).value.settings.monthly_budget_usd;
+      at.say(
+        budget === null
+          ? "There is no budget: nothing limits the month"
+          : `The budget is set: ${money(budget)} a month`,
+      );
+    },
   });
 }

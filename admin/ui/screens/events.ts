@@ -48,7 +48,7 @@ const specOf = (ui: Ui): TableSpec<Event> => ({
       cell: (one) => one.actor ?? "",
       sortBy: (one) => one.actor,
     },
-    { id: "what", title: "WHAT", width: 12, grow: 3, priority: 2, cell: (one) => detailLine(ui, one.details) },
+    { id: "what", title: "WHAT", width: 22, grow: 3, priority: 2, cell: (one) => detailLine(ui, one.details) },
   ],
   keyOf: (one) => String(one.id),
   textOf: (one) =>

@@ -102,7 +102,7 @@ export function pasteForm(work: (ids: string[]) => Work<unknown>, done: FormPara
     title: "Paste Discord ids",
     fields: [{
       name: "add_users",
-      label: "Discord ids",
+      label: "People",
       kind: "text",
       hint: "5 to 25 digits each; several are parted by spaces or commas. In Discord: Copy User ID.",
     }],

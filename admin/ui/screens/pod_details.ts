@@ -1,6 +1,8 @@
 import type { Ui } from "../core/screen.ts";
 import { accessText, machineText, noAddressHint, statusSpan, statusWord, whoIsOn } from "../data/pod_words.ts";
 import { attentionResource, connectedResource, type Pod } from "../data/pods.ts";
+import { nameOf, peopleOf } from "../data/members.ts";
+import { settingsResource } from "../data/settings.ts";
 import { wrap } from "../text/cells.ts";
 import { BLANK, type Line, line, span } from "../text/line.ts";
 import { ago, localTime, money, rate } from "../text/units.ts";
@@ -15,8 +17,11 @@ export function podDetails(ui: Ui, pod: Pod, width: number): Line[] {
 function factsOf(ui: Ui, pod: Pod): Fact[] {
   const { now, zone } = ui;
   const time = (iso: string | null) => iso === null ? null : localTime(iso, zone, now);
-  const rule = (value: number | null, unit: string) =>
-    value === null ? "the organization's" : value === 0 ? "never" : `${value} ${unit}`;
+  const settings = ui.read(settingsResource).value;
+  const own = (value: number | null | undefined, unit: string) =>
+    value === null || value === 0 ? "never" : value === undefined ? "…" : `${value} ${unit}`;
+  const rule = (value: number | null, orgs: number | null | undefined, unit: string) =>
+    value === null ? `${own(orgs, unit)} (the organization's setting)` : own(value, unit);
   const next = pod.next_session;
   return [
     ["Status", { ...statusSpan(pod, now), text: `${statusSpan(pod, now).text.slice(0, 2)}${statusWord(pod.status)}` }],
@@ -51,8 +56,8 @@ function factsOf(ui: Ui, pod: Pod): Fact[] {
     ],
     ["Stays up", pod.stays_why],
     ["Kept until", time(pod.keep_until)],
-    ["Idle stop", rule(pod.auto_stop_after_minutes, "minutes")],
-    ["Longest run", rule(pod.max_run_hours, "hours")],
+    ["Idle stop", rule(pod.auto_stop_after_minutes, settings?.auto_stop_after_minutes, "minutes")],
+    ["Longest run", rule(pod.max_run_hours, settings?.max_run_hours, "hours")],
     ["Files", pod.keeps_files ? "the volume is kept at a stop" : span("no volume: all are lost at a stop", "warn")],
     [
       "Forwarding",
@@ -62,10 +67,16 @@ function factsOf(ui: Ui, pod: Pod): Fact[] {
         ? "members may forward ports"
         : span("! Unix sockets can be forwarded: members get no port forwarding", "warn"),
     ],
-    ["Created", `${ago(pod.created_at, now)}${pod.created_by === null ? "" : ` by ${pod.created_by}`}`],
+    ["Created", `${ago(pod.created_at, now)}${pod.created_by === null ? "" : ` by ${creatorOf(ui, pod.created_by)}`}`],
     ["Pod id", pod.id],
-    ["Provider", pod.provider],
+    ["Provider", pod.provider === "runpod" ? "RunPod" : pod.provider],
   ];
+}
+
+/** Who made a pod: by name as far as Discord tells it. */
+function creatorOf(ui: Ui, id: string): string {
+  const [person] = /^\d+$/.test(id) ? peopleOf(ui.read, [id]) : [];
+  return person === undefined ? id : nameOf(person);
 }
 
 /** What is wrong with a pod, and what to do about it. */

@@ -2,7 +2,8 @@ import { type At, defineScreen, type Ui } from "../core/screen.ts";
 import { accessText, machineText, nextText, onText, statusSpan, statusWord, troubleText } from "../data/pod_words.ts";
 import { attentionResource, connectedResource, type Pod, podsResource } from "../data/pods.ts";
 import { orgSessionsResource } from "../data/sessions.ts";
-import { wrap } from "../text/cells.ts";
+import { standingResource } from "../data/settings.ts";
+import { widthOf, wrap } from "../text/cells.ts";
 import { BLANK, fit, type Line, line, span } from "../text/line.ts";
 import { ago, money, rate } from "../text/units.ts";
 import { listOf, type ListState, NEW_LIST } from "../widgets/list.ts";
@@ -86,7 +87,7 @@ const specOf = (ui: Ui): TableSpec<Pod> => ({
       id: "next",
       title: "NEXT",
       width: 12,
-      grow: 1,
+      grow: 4,
       most: 24,
       priority: 6,
       cell: (pod) => nextText(pod, ui.zone, ui.now),
@@ -212,14 +213,13 @@ function headLines(at: PodsAt): Line[] {
   const { pods } = reading;
   const running = pods.filter(({ status }) => status === "RUNNING");
   const perHour = running.reduce((sum, pod) => sum + (pod.cost_per_hour ?? 0), 0);
-  const month = pods.reduce((sum, pod) => sum + pod.cost_this_month, 0);
   const sessions = at.read(orgSessionsResource).value?.sessions.filter(({ state }) => state === "scheduled").length;
   const stopped = pods.filter(({ status }) => status === "EXITED" || status === "STOPPED").length;
   const totals = [
     `${running.length} running / ${stopped} stopped`,
     rate(perHour),
+    ...monthTexts(at),
     ...(sessions === undefined ? [] : [`${sessions} upcoming ${sessions === 1 ? "session" : "sessions"}`]),
-    `${money(month)} this month`,
   ];
   const attention = at.read(attentionResource).value ?? [];
   const first = attention[0];
@@ -228,7 +228,17 @@ function headLines(at: PodsAt): Line[] {
     span(` ! ${attention.length === 1 ? "1 thing needs" : `${attention.length} things need`} attention (a): `, "bad"),
     span(`${first.name ?? first.pod_id ?? ""}: ${first.what}`, "bad"),
   )];
-  return [line(` ${totals.join("   ")}`), ...notes, ...open];
+  const text = ` ${totals.join("   ")}`;
+  return [line(widthOf(text) <= at.width ? text : text.replace(" upcoming", "")), ...notes, ...open];
+}
+
+/** What the month has cost with the pods that are terminated since, and its budget; nothing until it is known. */
+function monthTexts(at: PodsAt): string[] {
+  const budget = at.read(standingResource).value?.budget;
+  if (budget === undefined) return [];
+  return [
+    `${money(budget.spent_usd)}${budget.monthly_usd === null ? "" : ` of ${money(budget.monthly_usd)}`} this month`,
+  ];
 }
 
 function noKeyLines(width: number): Line[] {
