@@ -71,7 +71,9 @@ export function initDataDir(dir: DataDir, secretsKey: string): { envFileMade: bo
 /** Refuses a folder that is no data directory, and one that others can look into. */
 export function requireDataDir(dir: DataDir): void {
   if (!isInitialized(dir)) {
-    throw new AppError("usage", `${shown(dir.path)} is no data directory of orgpods. Make one with: orgpods init`);
+    throw new AppError("usage", `${shown(dir.path)} is no data directory of orgpods. Make one with: orgpods init`, {
+      hint: "The one of a server is named by --data-dir or ORGPODS_DATA; a server elsewhere by --server and --org",
+    });
   }
   const info = Deno.statSync(dir.path);
   if (((info.mode ?? 0) & 0o077) !== 0) {

@@ -8,8 +8,8 @@ export function officerToken(tokenFile: string | undefined, fromEnv: string | un
   const text = (tokenFile === undefined ? fromEnv ?? "" : readTokenFile(tokenFile)).trim();
   if (text === "") {
     throw new AppError("usage", "Give the officer token in ORGPODS_TOKEN, or in a file with --token-file", {
-      hint:
-        "Officers get one from the server's page /api/compute/<org>/officer/login; orgpods admin asks for one and keeps it",
+      hint: "Officers get one from the server's page /api/compute/<org>/officer/login; orgpods admin keeps the one " +
+        "that is pasted there, and other commands take it",
     });
   }
   if (!/^[\x21-\x7e]{8,200}$/.test(text)) throw new AppError("usage", "The officer token must be one line of text");

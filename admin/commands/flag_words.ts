@@ -6,6 +6,9 @@ const FLAGS: readonly (readonly [RegExp, string])[] = [
   [/\brepeat\.every_weeks\b/g, "--weekly"],
   [/\bstart_at\b/g, "--start"],
   [/\bstop_at\b/g, "--stop"],
+  [/^title must\b/g, "--title must"],
+  [/\badd_users\b/g, "--allow"],
+  [/\bremove_users\b/g, "--remove"],
   [/\bover_budget\b/g, "--over-budget"],
   [/\bon_gpu_taken\b/g, "--on-gpu-taken"],
 ];

@@ -64,7 +64,7 @@ export function createRemoteAccess(shell: Shell, server: string): RemoteAccess {
       } catch (error) {
         const problem = problemOf(error);
         if (problem?.kind !== "signed_out" || tries === MOST_TRIES) throw error;
-        await shell.say(problem.sentence);
+        await shell.say([problem.sentence, ...problem.notes].join("\n"));
       }
     }
   };

@@ -27,7 +27,10 @@ export function findPod(deps: Pick<PodDeps, "db">, org: Org, runpodId: string): 
   // RunPod's ids are opaque: whatever it gave must be found again, or the pod could not be stopped.
   const pod = runpodId.length <= 200 ? podByRunpodId(deps.db, org.id, runpodId) : undefined;
   if (pod === undefined) {
-    const hint = `There is no pod ${shown(runpodId)} in this organization; ids are in pod list`;
+    const named = livePods(deps.db, org.id).filter(({ name }) => name === runpodId);
+    const hint = named.length === 0
+      ? `There is no pod ${shown(runpodId)} in this organization; ids are in pod list`
+      : `A pod goes by its id; the one named ${shown(runpodId)} is ${named.map((one) => one.runpod_id).join(", ")}`;
     throw new AppError("pod_not_found", "Pod not found", { hint });
   }
   return pod;

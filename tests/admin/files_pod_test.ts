@@ -285,7 +285,9 @@ Deno.test(
       await admin.until("naïve name.txt is on workshop (50.0 KB)");
       assert.deepEqual(await Deno.readFile(inPod("naïve name.txt")), noise);
 
-      await admin.press("g", "a");
+      await admin.press("g", "d");
+      await admin.until("Archive a");
+      await admin.press("esc", "a");
       await admin.until("Archive a");
       await answer("~/a.tar.gz");
       await admin.until("a is archived as ~/a.tar.gz");

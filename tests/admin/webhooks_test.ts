@@ -49,7 +49,7 @@ Deno.test("webhooks adds one of each format; the address is never drawn, the sec
     await admin.press("a");
     await admin.until("[ Add the webhook ]");
     await admin.press("ctrl-s");
-    await admin.until("! name must be text of 1 to 80 characters");
+    await admin.until("! Name must be text of 1 to 80 characters");
     await admin.type("announcements");
     await admin.press("tab", "tab");
     await admin.paste("https://example.org/hook");
@@ -58,7 +58,7 @@ Deno.test("webhooks adds one of each format; the address is never drawn, the sec
     await admin.press("ctrl-s");
     await admin.until(sentence("! Choose at least one kind, or all events"));
     await admin.press("tab", "space", "tab", "tab", "space", "ctrl-s");
-    await admin.until(sentence("! url must be a Discord webhook: https://discord.com/api/webhooks/<id>/<token>"));
+    await admin.until(sentence("! Address must be a Discord webhook: https://discord.com/api/webhooks/<id>/<token>"));
     assert(!admin.text().includes("example.org"));
     for (let at = 0; at < 9 && !/^> Address/m.test(admin.text()); at++) await admin.press("up");
     assert.match(admin.text(), /Name +announcements/);

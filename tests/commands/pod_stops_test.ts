@@ -48,6 +48,9 @@ Deno.test("pod show says why a pod is in its state, when it stops, and what is w
       none.stderr,
       "error: Pod not found\nhint: There is no pod nosuch in this organization; ids are in pod list\n",
     );
+    const byName = await bench.orgpods(["pod", "show", "lab-1"]);
+    assert.equal(byName.code, 3);
+    assert.match(byName.stderr, new RegExp(`^hint: A pod goes by its id; the one named lab-1 is ${id}$`, "m"));
   });
 });
 

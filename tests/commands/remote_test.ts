@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { OFFICER } from "../../server/demo/people.ts";
+import { keepToken, officerFolder, officerTokenPath } from "../../admin/client/officer_token.ts";
 import { run, withFolder, withOrg } from "./bench.ts";
 
 const FAKE = { ORGPODS_TOKEN: "plat_" + "x".repeat(43) };
@@ -20,6 +21,16 @@ Deno.test("--server with an officer token does what an officer may", async () =>
     const open = await run([...remote, "--token-file", file, "pod", "list"]);
     assert.equal(open.code, 2);
     assert.match(open.stderr, /can be read by others; run: chmod 600/);
+    const path = officerTokenPath(
+      officerFolder((name) => name === "XDG_CONFIG_HOME" ? bench.dir.path : ""),
+      url,
+      "demo",
+    );
+    await keepToken(path, { token, expires_at: null });
+    const kept = await run([...remote, "pod", "list"], { XDG_CONFIG_HOME: bench.dir.path });
+    assert.match(kept.stdout, new RegExp(`^${id} +lab-1 `, "m"), kept.stderr);
+    const given = await run([...remote, "pod", "list"], { XDG_CONFIG_HOME: bench.dir.path, ...FAKE });
+    assert.equal(given.code, 4);
     const bad = await run([...remote, "pod", "list"], FAKE);
     assert.equal(bad.code, 4);
     assert.match(bad.stderr, /^error: Token is invalid!\n/);

@@ -72,6 +72,13 @@ export function nameOf({ id, name }: Person): string {
   return name ?? id;
 }
 
+/** Who made or changed something, from the id that the server keeps: by name as far as Discord tells it. */
+export function personText({ read }: Pick<Ui, "read">, id: string): string {
+  if (id.startsWith("local:")) return "the server's operator";
+  const [person] = /^\d+$/.test(id) ? peopleOf(read, [id]) : [];
+  return person === undefined ? id : nameOf(person);
+}
+
 /** The ids in a text that was typed or pasted, parted by spaces, commas or lines; mentions (`<@123>`) count as ids. */
 export function idsIn(text: string): string[] {
   const words = text.split(/[\s,;]+/).filter((word) => word !== "");

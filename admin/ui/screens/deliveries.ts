@@ -20,7 +20,7 @@ function stateSpan({ state, attempts }: Delivery) {
     case "sent":
       return span("sent");
     case "waiting":
-      return attempts === 0 ? span("◐ waiting") : span("◐ tried again soon", "warn");
+      return attempts === 0 ? span("◐ waiting") : span("◐ retrying", "warn");
     default:
       return span(`! ${state}`, "bad");
   }

@@ -85,7 +85,7 @@ export const peopleScreen = defineScreen<PodParams, State>({
   title: () => "People",
   about:
     "Who is on the pod now, as the pod itself tells, and the last 100 certificates given for it. Root marks officers, who " +
-    "log in as root. A certificate is for one login after the other until its end.",
+    "log in as root. Until a certificate ends, its owner can log in with it any number of times.",
   init: () => ({ part: "now", now: NEW_TABLE, recent: NEW_TABLE, said: [] }),
   hasFilter: true,
   actions: [

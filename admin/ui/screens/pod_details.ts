@@ -1,7 +1,7 @@
 import type { Ui } from "../core/screen.ts";
 import { accessText, machineText, noAddressHint, statusSpan, statusWord, whoIsOn } from "../data/pod_words.ts";
 import { attentionResource, connectedResource, type Pod } from "../data/pods.ts";
-import { nameOf, peopleOf } from "../data/members.ts";
+import { personText } from "../data/members.ts";
 import { settingsResource } from "../data/settings.ts";
 import { wrap } from "../text/cells.ts";
 import { BLANK, type Line, line, span } from "../text/line.ts";
@@ -67,16 +67,10 @@ function factsOf(ui: Ui, pod: Pod): Fact[] {
         ? "members may forward ports"
         : span("! Unix sockets can be forwarded: members get no port forwarding", "warn"),
     ],
-    ["Created", `${ago(pod.created_at, now)}${pod.created_by === null ? "" : ` by ${creatorOf(ui, pod.created_by)}`}`],
+    ["Created", `${ago(pod.created_at, now)}${pod.created_by === null ? "" : ` by ${personText(ui, pod.created_by)}`}`],
     ["Pod id", pod.id],
     ["Provider", pod.provider === "runpod" ? "RunPod" : pod.provider],
   ];
-}
-
-/** Who made a pod: by name as far as Discord tells it. */
-function creatorOf(ui: Ui, id: string): string {
-  const [person] = /^\d+$/.test(id) ? peopleOf(ui.read, [id]) : [];
-  return person === undefined ? id : nameOf(person);
 }
 
 /** What is wrong with a pod, and what to do about it. */

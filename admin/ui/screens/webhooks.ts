@@ -1,5 +1,6 @@
 import { read } from "../../client/api.ts";
 import { defineScreen, type Ui } from "../core/screen.ts";
+import { personText } from "../data/members.ts";
 import { type Webhook, webhooksResource } from "../data/settings.ts";
 import { BLANK, type Line, span } from "../text/line.ts";
 import { ago, localTime } from "../text/units.ts";
@@ -151,7 +152,7 @@ function hookLines(at: Ui & { readonly width: number }, hook: Webhook): Line[] {
     ["Last sent", hook.last_sent_at === null ? "never" : time(hook.last_sent_at)],
     ["Waiting", hook.waiting === 0 ? null : String(hook.waiting)],
     ["Dropped", hook.dropped_24h === 0 ? null : `${hook.dropped_24h} in 24 hours`],
-    ["Added", `${time(hook.created_at)} by ${hook.created_by}`],
+    ["Added", `${time(hook.created_at)} by ${hook.created_by === null ? "somebody" : personText(at, hook.created_by)}`],
   ], at.width - 2).map((one) => [span(" "), ...one]);
 }
 
