@@ -25,7 +25,7 @@ import { defineScreen, type Ui } from "../../admin/ui/core/screen.ts";
 import { editOf } from "../../admin/ui/text/edit.ts";
 import { line, lineWidth, textOf } from "../../admin/ui/text/line.ts";
 import { type FakeAdmin, type FakeAdminOptions, withAdmin } from "../support/fake_admin.ts";
-import { withWorld } from "./support.ts";
+import { sentence, withWorld } from "./support.ts";
 
 const FIELDS: readonly Field[] = [
   { name: "name", label: "Name", kind: "text", hint: "Empty for a made-up one." },
@@ -311,6 +311,28 @@ Deno.test("confirm does nothing on n and esc, and takes the name as it is shown"
   }, { columns: 40, rows: 12 });
 });
 
+Deno.test("confirm keeps its whole question in sight in the smallest window, and its text is scrolled to the end", async () => {
+  const open = (ui: Ui) =>
+    ui.open(confirmScreen, {
+      title: "Switch off",
+      lines: () => ["word ".repeat(60), { text: "All of it goes on costing money.", isWarning: true }],
+      yes: "switch it off",
+      onYes: () => {},
+    });
+  await withHost(open, async (admin) => {
+    await admin.press("g");
+    await admin.until(sentence("Press y to switch it off, n to leave all as it is."));
+    await admin.until("↓ shows the rest");
+    assert(!admin.text().includes("costing money"));
+    await admin.press("pagedown", "pagedown", "pagedown");
+    await admin.until("! All of it goes on costing money.");
+    assert(!admin.text().includes("shows the rest"));
+    await admin.until(sentence("Press y to switch it off, n to leave all as it is."));
+    await admin.press("up");
+    await admin.until("↓ shows the rest");
+  }, { columns: 40, rows: 12 });
+});
+
 Deno.test("picker searches as one types and takes what is no entry where that is allowed", async () => {
   const picked: string[] = [];
   const open = (ui: Ui) =>
@@ -346,6 +368,28 @@ Deno.test("pager scrolls a long text and no further", async () => {
     await admin.press("g");
     await admin.until("line 0.");
   });
+});
+
+Deno.test("what is said has as many rows as it needs, half of the body at most, and one below a dialog", async () => {
+  const long = (words: number) => Array.from({ length: words }, (_, at) => `w${at}`).join(" ");
+  let words = 20;
+  const open = (ui: Ui) => {
+    ui.say(long(words), "bad");
+    if (words === 1_000) ui.open(confirmScreen, { title: "Sure", lines: () => ["Yes?"], yes: "go", onYes: () => {} });
+  };
+  await withHost(open, async (admin) => {
+    await admin.press("g");
+    await admin.until(/! w0 w1 [^]* w18\s+w19/);
+    words = 200;
+    await admin.press("g");
+    await admin.until(/! w0 w1 [^]*…/);
+    assert.match(admin.text(), /The host/);
+    words = 1_000;
+    await admin.press("g");
+    await admin.until("! w0");
+    await admin.until(sentence("Press y to go, n to leave all as it is."));
+    assert.equal(admin.text().match(/\bw\d/g)!.length < 20, true);
+  }, { columns: 40, rows: 12 });
 });
 
 Deno.test("a progress shows how far it is, is cancelled by esc, and says so", async () => {

@@ -10,12 +10,13 @@ import { type Layer, topOf, type UiState } from "../core/state.ts";
 import type { Transfer } from "../core/transfers.ts";
 import { meResource } from "../data/me.ts";
 import { editSpans, editText } from "../text/edit.ts";
+import { wrap } from "../text/cells.ts";
 import { BLANK, fit, type Line, line, lineWidth, span } from "../text/line.ts";
 import { duration } from "../text/units.ts";
 import { footerLines, hintsOf } from "./footer.ts";
 import { headerLine } from "./header.ts";
 import { transferText } from "./transfer_text.ts";
-import { assemble, dialogRoom, type Layout, layoutOf, LEAST, overlaid, tooSmall } from "./layout.ts";
+import { assemble, dialogRoom, type Layout, layoutOf, LEAST, overlaid, rowsOf, tooSmall } from "./layout.ts";
 
 /** From then on it is said how long something takes. */
 const SLOW_MS = 2 * SECOND;
@@ -63,11 +64,12 @@ export function drawFrame(parts: DrawParts): Line[] {
   const offers = parts.offers();
   const help = offers.find(({ word }) => word === "help")?.shown ?? null;
   const hints = state.prompt === null ? hintsOf(offers) : PROMPT_KEYS[state.prompt.kind];
+  const said = messageLines(parts, layout, offers);
   return assemble(layout, {
     header,
     title: titleLine(parts, layout.width),
-    body,
-    message: messageLine(parts, layout.width, offers),
+    body: [...rowsOf(body, layout.body - (said.length - 1)), ...said.slice(0, -1)],
+    message: said.at(-1)!,
     footer: footerLines(hints, layout.width, layout.footer, help),
   });
 }
@@ -120,8 +122,24 @@ function freshness(
   return null;
 }
 
-/** The line above the footer: what is typed, else what is under way, else what was said last. */
-function messageLine(parts: DrawParts, width: number, offers: readonly Offer[]): Line {
+/**
+ * The line above the footer: what is typed, else what was said last, else what is under way. A sentence of the server that is
+ * longer takes the last rows of the body for its time, unless a dialog is there.
+ */
+function messageLines(parts: DrawParts, { width, body }: Layout, offers: readonly Offer[]): Line[] {
+  const { state } = parts;
+  const message = state.messages.at(-1);
+  if (state.prompt !== null || message === undefined) return [statusLine(parts, width, offers)];
+  const most = topOf(state).screen.isDialog === true ? 1 : 1 + Math.floor(body / 2);
+  const text = message.tone === "good" ? message.text : `! ${message.text}`;
+  const all = wrap(text, width - 2);
+  const rest = all.slice(most - 1).join(" ");
+  return [...all.slice(0, most - 1), ...(rest === "" ? [] : [rest])].map((part) =>
+    line(span(` ${part}`, message.tone))
+  );
+}
+
+function statusLine(parts: DrawParts, width: number, offers: readonly Offer[]): Line {
   const { state, session, transfers } = parts;
   const { prompt } = state;
   if (prompt !== null) {
@@ -131,11 +149,6 @@ function messageLine(parts: DrawParts, width: number, offers: readonly Offer[]):
     const found = completions(offers, editText(prompt.edit));
     const words = found.map((one) => `${one.word}${one.takes === null ? "" : ` ${one.takes}`}`).join("  ");
     return [span(` ${mark}`, "accent"), ...typed, span(`  ${words}`, "dim")];
-  }
-  const message = state.messages.at(-1);
-  if (message !== undefined) {
-    const mark = message.tone === "good" ? "" : "! ";
-    return line(span(` ${mark}${message.text}`, message.tone));
   }
   const moving = transferText(transfers);
   if (moving !== null) return line(span(` ${moving}`, "accent"));

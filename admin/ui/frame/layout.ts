@@ -47,7 +47,8 @@ export function assemble({ width, body, footer }: Layout, parts: FrameParts): Li
   ].map((one) => fit(one, width));
 }
 
-function rowsOf(lines: readonly Line[], rows: number): Line[] {
+/** Exactly so many rows. */
+export function rowsOf(lines: readonly Line[], rows: number): Line[] {
   return Array.from({ length: rows }, (_, row) => lines[row] ?? BLANK);
 }
 

@@ -5,7 +5,7 @@ import { personText } from "../data/members.ts";
 import { settingsResource } from "../data/settings.ts";
 import { wrap } from "../text/cells.ts";
 import { BLANK, type Line, line, span } from "../text/line.ts";
-import { ago, localTime, money, rate } from "../text/units.ts";
+import { ago, duration, localTime, money, rate } from "../text/units.ts";
 import { type Fact, factLines } from "../widgets/facts.ts";
 
 /** What is known of a pod: what is wrong with it first, then its facts. */
@@ -27,7 +27,9 @@ function factsOf(ui: Ui, pod: Pod): Fact[] {
     ["Status", { ...statusSpan(pod, now), text: `${statusSpan(pod, now).text.slice(0, 2)}${statusWord(pod.status)}` }],
     [
       "As of",
-      pod.stale && pod.as_of !== null ? span(`${ago(pod.as_of, now)}: RunPod was not heard since`, "warn") : null,
+      pod.stale && pod.as_of !== null
+        ? span(`${duration(now - Date.parse(pod.as_of))} ago: RunPod was not heard since`, "warn")
+        : null,
     ],
     ["Since", time(pod.status === "RUNNING" ? pod.up_since : pod.status_since)],
     ["Why", pod.status_why],

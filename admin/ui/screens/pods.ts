@@ -38,7 +38,8 @@ const specOf = (ui: Ui): TableSpec<Pod> => ({
     {
       id: "status",
       title: "STATUS",
-      width: 12,
+      // Room for `● Running 45s`, also in the smallest window.
+      width: 13,
       grow: 1,
       most: 22,
       priority: 0,
@@ -223,7 +224,7 @@ function headLines(at: PodsAt): Line[] {
   ];
   const attention = at.read(attentionResource).value ?? [];
   const first = attention[0];
-  const notes = reading.warnings.map((text) => line(span(` ! ${text}`, "warn")));
+  const notes = reading.warnings.flatMap((text) => noteLines(text, at.width));
   const open = first === undefined ? [] : [line(
     span(` ! ${attention.length === 1 ? "1 thing needs" : `${attention.length} things need`} attention (a): `, "bad"),
     span(`${first.name ?? first.pod_id ?? ""}: ${first.what}`, "bad"),
@@ -239,6 +240,13 @@ function monthTexts(at: PodsAt): string[] {
   return [
     `${money(budget.spent_usd)}${budget.monthly_usd === null ? "" : ` of ${money(budget.monthly_usd)}`} this month`,
   ];
+}
+
+/** A warning of the server as it wrote it; it must leave room for the list. */
+function noteLines(text: string, width: number): Line[] {
+  return wrap(text, Math.max(10, width - 3)).slice(0, 3).map((part, at) =>
+    line(span(`${at === 0 ? " ! " : "   "}${part}`, "warn"))
+  );
 }
 
 function noKeyLines(width: number): Line[] {

@@ -2,6 +2,7 @@ import { type At, defineScreen } from "../core/screen.ts";
 import { clean, wrap } from "../text/cells.ts";
 import { type Edit, editKey, editOf, editSpans, editText, insert } from "../text/edit.ts";
 import { BLANK, type Line, line, span } from "../text/line.ts";
+import { scrolled } from "./scroll.ts";
 
 /** A question before something that costs money, ends connections or loses files. */
 export interface ConfirmParams {
@@ -24,19 +25,50 @@ export interface ConfirmParams {
 
 interface State {
   readonly edit: Edit;
+  /** The first line of the text that is shown. */
+  readonly from: number;
   /** Enter was pressed behind another name. */
   readonly isWrong: boolean;
 }
 
-const isTyped = ({ params, state }: At<ConfirmParams, State>) =>
+type ConfirmAt = At<ConfirmParams, State>;
+
+const isTyped = ({ params, state }: ConfirmAt) =>
   params.name === undefined || editText(state.edit).trim() === params.name.trim() ||
   // A name that cannot be typed is typed as it is shown.
   editText(state.edit).trim() === clean(params.name).trim();
 
-const yes = (at: At<ConfirmParams, State>) => {
+const edited = (at: ConfirmAt, next: (edit: Edit) => Edit) =>
+  at.set((state) => ({ ...state, edit: next(state.edit), isWrong: false }));
+
+const yes = (at: ConfirmAt) => {
   at.close();
   return at.params.onYes(at);
 };
+
+/** What happens and what is lost. */
+const textLines = (at: ConfirmAt) =>
+  at.params.lines(at).flatMap((one): Line[] => {
+    const isWarning = typeof one !== "string";
+    const said = isWarning ? `! ${one.text}` : one;
+    return wrap(said, at.width).map((part) => line(span(part, isWarning ? "warn" : undefined)));
+  });
+
+/** The question itself, which is always in sight. */
+const askLines = ({ params, state, width }: ConfirmAt): Line[] =>
+  params.name === undefined
+    ? wrap(`Press y to ${params.yes}, n to ${params.no ?? "leave all as it is"}.`, width).map((part) => line(part))
+    : [
+      ...wrap(`Type ${clean(params.name)} and press enter to ${params.yes}:`, width).map((part) => line(part)),
+      [span("> "), ...editSpans(state.edit, Math.max(4, width - 2))],
+      ...(state.isWrong ? [line(span("! That is another name. Nothing is done yet.", "bad"))] : []),
+    ];
+
+/** The rows for the text, and how far it can be scrolled. */
+function roomOf(at: ConfirmAt): { rows: number; last: number } {
+  const rows = Math.max(1, at.height - askLines(at).length);
+  return { rows, last: Math.max(0, textLines(at).length - rows) };
+}
 
 /** `Are you sure`: with `name`, only after that was typed. Escape and `n` leave all as it is. */
 export const confirmScreen = defineScreen<ConfirmParams, State>({
@@ -44,11 +76,8 @@ export const confirmScreen = defineScreen<ConfirmParams, State>({
   isDialog: true,
   isQuestion: true,
   title: (at) => at.params.title,
-  init: () => ({ edit: editOf(""), isWrong: false }),
-  typing: (at) =>
-    at.params.name === undefined
-      ? null
-      : (text) => at.set((state) => ({ edit: insert(state.edit, text), isWrong: false })),
+  init: () => ({ edit: editOf(""), from: 0, isWrong: false }),
+  typing: (at) => at.params.name === undefined ? null : (text) => edited(at, (edit) => insert(edit, text)),
   actions: [
     { keys: ["y"], label: "yes", about: "do it", when: (at) => at.params.name === undefined, run: yes },
     {
@@ -71,7 +100,18 @@ export const confirmScreen = defineScreen<ConfirmParams, State>({
       isMinor: true,
       about: "before the name is typed: nothing but a word that it is another one",
       when: (at) => at.params.name !== undefined && at.state.edit.letters.length > 0,
-      run: (at) => at.set({ isWrong: true }),
+      run: (at) => at.set((state) => ({ ...state, isWrong: true })),
+    },
+    {
+      keys: ["down", "up", "pagedown", "pageup"],
+      shown: "↑↓",
+      label: "scroll",
+      about: "show the rest of what happens",
+      when: (at) => roomOf(at).last > 0,
+      run: (at, key) => {
+        const { rows, last } = roomOf(at);
+        at.set((state) => ({ ...state, from: scrolled(Math.min(state.from, last), key, rows, last) }));
+      },
     },
     {
       keys: ["backspace", "left", "right", "home", "end", "delete", "ctrl-a", "ctrl-e", "ctrl-u", "ctrl-k", "ctrl-w"],
@@ -79,26 +119,15 @@ export const confirmScreen = defineScreen<ConfirmParams, State>({
       isMinor: true,
       about: "change what is typed",
       when: (at) => at.params.name !== undefined && at.state.edit.letters.length > 0,
-      run: (at, key) => at.set((state) => ({ edit: editKey(state.edit, key) ?? state.edit, isWrong: false })),
+      run: (at, key) => edited(at, (edit) => editKey(edit, key) ?? edit),
     },
   ],
   view: (at) => {
-    const { params, state, width, height } = at;
-    const text = params.lines(at).flatMap((one): Line[] => {
-      const isWarning = typeof one !== "string";
-      const said = isWarning ? `! ${one.text}` : one;
-      return wrap(said, width).map((part) => line(span(part, isWarning ? "warn" : undefined)));
-    });
-    const ask: Line[] = params.name === undefined
-      ? [line(`Press y to ${params.yes}, n to ${params.no ?? "leave all as it is"}.`)]
-      : [
-        ...wrap(`Type ${clean(params.name)} and press enter to ${params.yes}:`, width).map((part) => line(part)),
-        [span("> "), ...editSpans(state.edit, Math.max(4, width - 2))],
-        ...(state.isWrong ? [line(span("! That is another name. Nothing is done yet.", "bad"))] : []),
-      ];
-    const room = Math.max(0, height - ask.length - 1);
-    // The question must be seen whatever the window is.
-    const shown = text.length <= room ? text : [...text.slice(0, Math.max(0, room - 1)), line(span("…", "dim"))];
-    return [...shown, ...(height > ask.length + 1 ? [BLANK] : []), ...ask];
+    const [text, ask] = [textLines(at), askLines(at)];
+    const { rows, last } = roomOf(at);
+    if (last === 0) return [...text, ...(text.length < rows ? [BLANK] : []), ...ask];
+    const from = Math.min(at.state.from, last);
+    const shown = text.slice(from, from + rows);
+    return [...(from < last ? [...shown.slice(0, -1), line(span("… ↓ shows the rest", "dim"))] : shown), ...ask];
   },
 });
