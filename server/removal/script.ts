@@ -223,7 +223,9 @@ while [ "$clean" -lt 3 ] && [ "$round" -lt 40 ]; do
   if lock_account; then locked=yes; else locked=; fi
   for pid in $(connections | sort -u); do
     found=yes
-    kill -KILL $(below "$pid") 2>/dev/null
+    # Else it could begin one more session after the list of those below it was made.
+    kill -STOP "$pid" 2>/dev/null
+    kill -KILL "$pid" $(below "$pid") 2>/dev/null
     case $seen in *" $pid "*) ;; *) seen="$seen$pid " connections=$((connections + 1)) ;; esac
   done
   theirs=$(processes)

@@ -11,7 +11,8 @@ import type { Taken } from "./take.ts";
 /** What an officer does about somebody who had root (decision 34). */
 export const RECREATE =
   "They had root on the pod, and whoever had root can have left a way in: make a new pod in its place. If they were an " +
-  "officer, change the RunPod key, the bot token and SECRETS_KEY too where they could read them.";
+  "officer, change the RunPod key, the bot token and SECRETS_KEY too where they could read them, and look at the " +
+  "webhooks: one of theirs goes on telling them what happens.";
 
 /** Raises the event and writes the audit row of access that was taken away. Call it in the transaction that takes it. */
 export function tellTaken(

@@ -3,6 +3,7 @@ import { createOrgTurns, type OrgTurns } from "../org_turns.ts";
 import type { PodDeps } from "../pods/deps.ts";
 import type { PodSetup } from "../setup/setup.ts";
 import type { Removals } from "./carry_out.ts";
+import { holdConnections } from "./hold.ts";
 import { checkAccess } from "./watch.ts";
 
 /** What the server does by itself about who may be on pods. */
@@ -35,6 +36,7 @@ export function createAccessTurns(
     const { taken, ...checked } = await checkAccess(deps, org, endedAt.get(org.id) ?? null);
     endedAt.set(org.id, checked.endedAt);
     await Promise.all(taken.map(({ id }) => deps.removals.carryOut(id)));
+    await holdConnections(deps, org);
   };
   return {
     removals,

@@ -62,3 +62,49 @@ Deno.test({
       assert.deepEqual(await processesOf(scene, "member"), []);
     }),
 });
+
+/** What a busy pod does by itself: the list of processes takes its time, and a login waits for those before it. */
+const BUSY = `cat >/usr/local/bin/ps <<'END'
+#!/bin/sh
+/usr/bin/ps "$@"
+if [ "$*" = "-e -o pid=,ppid=" ] && [ ! -e /run/listed ]; then
+  : >/run/listed
+  for wait in $(seq 40); do [ -e /run/opened ] && break; sleep 0.05; done
+fi
+END
+cat >/usr/local/bin/flock <<'END'
+#!/bin/sh
+if [ "$*" = "-w 60 9" ]; then
+  : >/run/opened
+  sleep 4
+fi
+exec /usr/bin/flock "$@"
+END
+chmod 755 /usr/local/bin/ps /usr/local/bin/flock`;
+
+Deno.test({
+  name: "a session that is opened while its connection is being ended does not outlive it",
+  ignore,
+  fn: () =>
+    withScene(async (scene) => {
+      await list(scene, "member");
+      const socket = await Deno.makeTempDir();
+      try {
+        await scene.ssh("member", ["-M", "-S", `${socket}/mux`], "sleep 500");
+        await eventually("they are on", async () => (await processesOf(scene, "member")).includes("sleep 500"));
+        await scene.root(BUSY);
+        const removing = disconnect(scene, "member");
+        await eventually("their processes are listed", async () => (await scene.root("ls /run/listed")).code === 0);
+        await scene.ssh("member", ["-S", `${socket}/mux`], "sleep 501");
+        const removal = await removing;
+        assert.deepEqual([removal.state, removal.left], ["done", null], JSON.stringify(removal));
+        await eventually("no login of theirs is under way", async () => {
+          const { code } = await scene.root("pgrep -f '^/bin/bash /usr/local/bin/godfather-login member'");
+          return code === 1;
+        });
+        assert.deepEqual(await processesOf(scene, "member"), []);
+      } finally {
+        await Deno.remove(socket, { recursive: true });
+      }
+    }),
+});
