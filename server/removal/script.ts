@@ -53,15 +53,16 @@ const BODY = `
 for tool in ${TOOLS.join(" ")}; do
   command -v "$tool" >/dev/null 2>&1 || { echo "missing $tool"; exit 9; }
 done
-uid=
-if [ -n "$whole" ]; then uid=$(id -u "$account" 2>/dev/null) || uid=; fi
-case $uid in '' | *[!0-9]*) uid= ;; esac
-if [ -n "$uid" ] && [ "$uid" -lt 1000 ]; then uid=; fi
-
-lent=
-if [ -n "$uid" ]; then
+uid= lent=
+# Asked at each look: a first login that was under way may have made the account.
+find_account() {
+  [ -n "$whole" ] && [ -z "$uid" ] || return 0
+  uid=$(id -u "$account" 2>/dev/null) || uid=
+  case $uid in '' | *[!0-9]*) uid= ;; esac
+  [ -n "$uid" ] || return 0
+  if [ "$uid" -lt 1000 ]; then uid=; return 0; fi
   lent=$(awk -F: -v name="$account" '$1 == name && $2 >= 65536 { print $2, $2 + $3 - 1; exit }' /etc/subuid 2>/dev/null)
-fi
+}
 
 # When a process started, in ticks since the boot; fails for one that has ended.
 started() {
@@ -163,9 +164,24 @@ below() {
       }
     }'
 }
+# Their logins under way: root's until they become the account, and they go on when their connection is gone, for as long as
+# they wait for other logins.
+logins() {
+  [ -n "$whole" ] || return 0
+  COLUMNS=300 ps -e -o pid=,ruid=,args= | awk -v login="/usr/local/bin/godfather-login \${account#godfather_}" '
+    $2 == 0 {
+      args = $0
+      sub(/^ *[0-9]+ +[0-9]+ +/, "", args)
+      sub(/^(\\/[a-z\\/]*\\/)?(ba|da)?sh (-c )?/, "", args)
+      if (args == login) print $1
+    }' | while read -r pid; do
+    if is_old "$pid"; then echo "$pid"; fi
+  done
+}
 # Those of the account, and of the ids it may have been given for user namespaces. "self" too when the list has this very
 # process: one without it is no list. Never one command with all of them as its arguments: there may be too many.
 processes() {
+  logins
   [ -n "$uid" ] || { echo self; return 0; }
   (cd /proc && printf '%s/status\\n' [0-9]* | xargs grep -HE '^(State|Uid):' 2>/dev/null) |
     awk -v self=$$ -v uid="$uid" -v first="\${lent%% *}" -v last="\${lent##* }" '
@@ -214,10 +230,19 @@ lock_account() {
   [ "$(getent shadow "$account" | cut -d: -f8)" = 1 ] || expire
 }
 
+# Whole seconds since the boot. What is found again and again must leave time to tell of it before the server gives up.
+note_time() {
+  read -r now rest </proc/uptime
+  now=\${now%.*}
+}
+note_time
+until=$((now + 6))
 clean=0 round=0 connections=0 processes=0 seen=' ' locked=yes
-while [ "$clean" -lt 3 ] && [ "$round" -lt 40 ]; do
+while [ "$clean" -lt 3 ] && [ "$round" -lt 40 ] && [ "$now" -le "$until" ]; do
+  note_time
   round=$((round + 1))
   found=
+  find_account
   # Else who they are is read from what runs first.
   if is_crowded; then kill_all; fi
   if lock_account; then locked=yes; else locked=; fi

@@ -5,7 +5,7 @@ import { ignoreScene, type Scene, withScene } from "../presence/scene.ts";
 import { endScript, parseEnded } from "../../server/removal/script.ts";
 import { lacks } from "../support/needs.ts";
 import { PEOPLE } from "../support/world.ts";
-import { disconnect, list, livesOn, processesOf } from "./scene.ts";
+import { connected, disconnect, list, livesOn, processesOf } from "./scene.ts";
 
 const ignore = ignoreScene || lacks("perl");
 
@@ -108,3 +108,35 @@ Deno.test({
       }
     }),
 });
+
+for (const isFirst of [true, false]) {
+  Deno.test({
+    name: `a login whose connection is gone begins nothing after the removal${
+      isFirst ? ", also where it is the first" : ""
+    }`,
+    ignore,
+    fn: () =>
+      withScene(async (scene) => {
+        await list(scene, "member");
+        if (!isFirst) assert.equal((await scene.tryLogin("member")).code, 0);
+        // Many logins at once wait for each other like that; they need no connection any more.
+        await scene.root(
+          "printf '%s\\n' '#!/bin/sh' 'if [ \"$*\" = \"-w 60 9\" ]; then for i in $(seq 400); do " +
+            "[ -e /run/go ] && break; sleep 0.05; done; fi' 'exec /usr/bin/flock \"$@\"' " +
+            ">/usr/local/bin/flock && chmod 755 /usr/local/bin/flock",
+        );
+        const isUnderWay = async () =>
+          (await scene.root("pgrep -f '^/bin/bash /usr/local/bin/godfather-login member'")).code === 0;
+        const client = await scene.ssh("member", [], "setsid sleep 503 </dev/null >/dev/null 2>&1");
+        await eventually("they log in", isUnderWay);
+        await client.end();
+        await eventually("they are gone", async () => (await connected(scene)).connections === 0);
+        assert(await isUnderWay(), "the login goes on without its connection");
+        const removal = await disconnect(scene, "member");
+        assert.deepEqual([removal.state, removal.left], ["done", null], JSON.stringify(removal));
+        await scene.root("touch /run/go");
+        await eventually("no login of theirs is under way", async () => !await isUnderWay());
+        assert.deepEqual(await processesOf(scene, "member"), []);
+      }),
+  });
+}
