@@ -93,6 +93,17 @@ function reasonOf(error: Error): string {
   return message.replace(/^.*client error \(\w+\): /s, "").replace(/ \(os error \d+\).*$/s, "");
 }
 
+/** Variables by which the runtime's fetch finds a proxy for https. */
+const PROXIES = ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"];
+
+/**
+ * Whether the environment names a proxy for a server. Over http, which is for this machine alone, there is none: it would
+ * get the token in the clear.
+ */
+export function namesProxy(origin: string, env: (name: string) => string | undefined): boolean {
+  return origin.startsWith("https:") && PROXIES.some((name) => (env(name) ?? "") !== "");
+}
+
 /** The origin of a server's address. Throws `AppError("usage")` as `connectRemote` does. */
 export function originOf(text: string): string {
   const url = URL.parse(text);

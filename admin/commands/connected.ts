@@ -2,7 +2,7 @@ import { AppError, shown } from "../../server/errors.ts";
 import { type Api, createApi, read } from "../client/api.ts";
 import { connect, type Target } from "../client/connect.ts";
 import { officerFolder, officerTokenPath, readKeptToken } from "../client/officer_token.ts";
-import { originOf } from "../client/remote.ts";
+import { namesProxy, originOf } from "../client/remote.ts";
 import { officerToken } from "../client/token.ts";
 import { refuseRemote } from "./refuse_remote.ts";
 import type { Shell } from "./shell.ts";
@@ -31,16 +31,11 @@ export function pathPart(word: string, what: string): string {
   return word;
 }
 
-/** Variables by which the runtime's fetch finds a proxy for https. */
-const PROXIES = ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"];
-
 function targetOf(shell: Shell): Target {
   const { dataDir, envFile, server, allowTestUpstreams } = shell.options;
   if (server !== undefined) {
     const token = tokenFor(shell, server);
-    // Over http, which is for this machine alone, a proxy would get the token in the clear.
-    const isProxied = originOf(server).startsWith("https:") && PROXIES.some((name) => shell.env(name));
-    return { kind: "remote", url: server, token, isProxied };
+    return { kind: "remote", url: server, token, isProxied: namesProxy(originOf(server), shell.env) };
   }
   return {
     kind: "local",

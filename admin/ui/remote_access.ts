@@ -2,7 +2,7 @@ import { createApi, read } from "../client/api.ts";
 import type { Connection } from "../client/connection.ts";
 import { keepToken, type KeptToken, officerFolder, officerTokenPath, readKeptToken } from "../client/officer_token.ts";
 import { Refusal } from "../client/refusal.ts";
-import { connectRemote, originOf } from "../client/remote.ts";
+import { connectRemote, namesProxy, originOf } from "../client/remote.ts";
 import { officerToken } from "../client/token.ts";
 import type { Shell } from "../commands/shell.ts";
 import { Problem, problemOf } from "./client/problem.ts";
@@ -25,7 +25,7 @@ const MOST_TRIES = 3;
 export function createRemoteAccess(shell: Shell, server: string): RemoteAccess {
   const origin = originOf(server);
   const folder = officerFolder(shell.env);
-  const connect = (token: string) => connectRemote({ url: origin, token });
+  const connect = (token: string) => connectRemote({ url: origin, token, isProxied: namesProxy(origin, shell.env) });
   const path = (org: string) => officerTokenPath(folder, origin, org);
   /** Tokens that were given for this run, by org; they are not kept. */
   const given = new Map<string, string>();

@@ -1,6 +1,7 @@
 /** The moment before the first frame: a server that is away, slow, refuses, or is none, and a token that does not work. */
 import assert from "node:assert/strict";
 import { Refusal } from "../../admin/client/refusal.ts";
+import { namesProxy } from "../../admin/client/remote.ts";
 import { createShell, type GlobalOptions, type Shell } from "../../admin/commands/shell.ts";
 import type { Stdio } from "../../admin/commands/stdio.ts";
 import { firstAnswer } from "../../admin/ui/first_wait.ts";
@@ -146,4 +147,13 @@ Deno.test("expiryOf says when a token runs out, and warns in its last week", () 
     text: "Your officer token runs out on Sun 6 Dec 13:00; sign in again before then",
     isSoon: true,
   });
+});
+
+Deno.test("namesProxy finds the environment's proxy for a server elsewhere, and none for this machine", () => {
+  for (const name of ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]) {
+    const env = (one: string) => one === name ? "http://proxy.example.org:3128" : undefined;
+    assert.equal(namesProxy("https://pods.example.org", env), true, name);
+    assert.equal(namesProxy("http://127.0.0.1:8080", env), false, name);
+  }
+  assert.equal(namesProxy("https://pods.example.org", () => ""), false);
 });
