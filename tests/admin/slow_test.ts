@@ -115,3 +115,22 @@ Deno.test("an admin that is left while a form is being sent warns first", async 
     await admin.until("Something is still under way; press again");
   });
 });
+
+Deno.test("going to another org says so until it is there, and a refusal says why one stays", async () => {
+  const slow = Promise.withResolvers<void>();
+  const intercept = (request: Request) =>
+    request.url.endsWith("/other/me")
+      ? slow.promise.then(() => refusal(403, "You are not an officer there", "not_an_officer"))
+      : null;
+  await withPods(["workshop"], { intercept }, async (admin) => {
+    await admin.until(/^> workshop/m);
+    await run(admin, "orgs", "* here");
+    await run(admin, "org other", "Going to other …");
+    await admin.press("j", "k");
+    slow.resolve();
+    await admin.until("! You are not an officer there");
+    assert.match(admin.text(), /orgpods {2}org /);
+    await run(admin, "org ../x", /! .*/);
+    assert.match(admin.text(), /orgpods {2}org /);
+  });
+});

@@ -90,9 +90,9 @@ export function offerDownload(ui: Ui, pod: PodRef, path: Uint8Array, sentence: s
 async function save(ui: Ui, task: EditTask, local: LocalText, text: FileText): Promise<void> {
   const { pod, path, onSaved } = task;
   const name = nameOf(path);
-  ui.say(`Saving ${name} …`);
   try {
-    const etag = await ui.session.call(
+    const etag = await ui.calls.make(
+      `Save ${name}`,
       (api, org) => writeText(api, org, pod.id, path, { content: text.content, ifMatch: text.etag }),
       { deadlineMs: ACTION_MS },
     );
