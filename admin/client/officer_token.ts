@@ -1,6 +1,7 @@
 import { homedir } from "node:os";
 import { AppError } from "../../server/errors.ts";
 import { makePrivateFolder, removeIfThere, replaceFile } from "../member_ssh/private_file.ts";
+import { localFailure } from "../commands/local_file.ts";
 import { objectIn } from "./refusal.ts";
 import { readTokenFile } from "./token.ts";
 
@@ -26,23 +27,27 @@ export function officerTokenPath(folder: string, origin: string, org: string): s
   return `${folder}/${org}@${host}.json`;
 }
 
-/** The kept token, or null. Throws `AppError("usage")` for a file that others can read. */
+/** The kept token, or null. Throws `AppError` for a file that others can read, or that this user cannot. */
 export function readKeptToken(path: string): KeptToken | null {
   try {
     Deno.statSync(path);
   } catch (error) {
     if (error instanceof Deno.errors.NotFound) return null;
-    throw error;
+    throw localFailure(error, path);
   }
   const { token, expires_at } = objectIn(readTokenFile(path)) ?? {};
   if (typeof token !== "string" || !/^[\x21-\x7e]{8,200}$/.test(token)) return null;
   return { token, expires_at: typeof expires_at === "string" ? expires_at : null };
 }
 
-/** Keeps a token in a file that only its owner can read. */
+/** Keeps a token in a file that only its owner can read. Throws `AppError` where nothing can be written. */
 export async function keepToken(path: string, kept: KeptToken): Promise<void> {
-  await makePrivateFolder(path.replace(/\/[^/]+$/, ""));
-  await replaceFile(path, `${JSON.stringify(kept)}\n`);
+  try {
+    await makePrivateFolder(path.replace(/\/[^/]+$/, ""));
+    await replaceFile(path, `${JSON.stringify(kept)}\n`);
+  } catch (error) {
+    throw localFailure(error, path);
+  }
 }
 
 /** Forgets a token; true when there was one. */

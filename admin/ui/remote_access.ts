@@ -1,3 +1,4 @@
+import { AppError } from "../../server/errors.ts";
 import { createApi, read } from "../client/api.ts";
 import type { Connection } from "../client/connection.ts";
 import { keepToken, type KeptToken, officerFolder, officerTokenPath, readKeptToken } from "../client/officer_token.ts";
@@ -14,10 +15,16 @@ export interface RemoteAccess {
   pageOf(org: string): string;
   /** A connection by the token that was given for an org or is kept for it, or null. */
   kept(org: string): Connection | null;
-  /** Checks a new token and keeps it. Throws `Problem`. */
-  check(org: string, token: string): Promise<{ readonly connection: Connection; readonly expiresAt: string | null }>;
+  /** Checks a new token and keeps it; `notKept` says why it could not be kept. Throws `Problem`. */
+  check(org: string, token: string): Promise<Checked>;
   /** The first connection: by `--token-file` or ORGPODS_TOKEN, by the kept token, or by one that is pasted now. */
   first(org: string): Promise<{ readonly connection: Connection; readonly expiresAt: string | null }>;
+}
+
+export interface Checked {
+  readonly connection: Connection;
+  readonly expiresAt: string | null;
+  readonly notKept: string | null;
 }
 
 const MOST_TRIES = 3;
@@ -37,9 +44,11 @@ export function createRemoteAccess(shell: Shell, server: string): RemoteAccess {
     }
     const connection = connect(token);
     const expiresAt = await expiryOf(connection, org, token);
-    given.delete(org);
-    await keepToken(path(org), { token, expires_at: expiresAt });
-    return { connection, expiresAt };
+    const notKept = await kept(path(org), { token, expires_at: expiresAt });
+    // What no file keeps is remembered while the admin runs.
+    if (notKept === null) given.delete(org);
+    else given.set(org, token);
+    return { connection, expiresAt, notKept };
   };
 
   /** Waits for a check of the first connection; nothing is on the screen yet. */
@@ -60,7 +69,9 @@ export function createRemoteAccess(shell: Shell, server: string): RemoteAccess {
       await shell.stdio.err("\n");
       if (token === null) throw new Problem("stopped", "Nobody signed in");
       try {
-        return await waited(check(org, token.trim()));
+        const checked = await waited(check(org, token.trim()));
+        if (checked.notKept !== null) await shell.say(`warning: ${checked.notKept}`);
+        return checked;
       } catch (error) {
         const problem = problemOf(error);
         if (problem?.kind !== "signed_out" || tries === MOST_TRIES) throw error;
@@ -114,6 +125,17 @@ async function requireOrg(connection: Connection, org: string): Promise<void> {
   const page = await connection.fetch(new Request(`${connection.baseUrl}/${org}`));
   await page.body?.cancel();
   if (page.status === 404) throw new Refusal(`There is no organization ${org} at ${connection.baseUrl}`, 3);
+}
+
+/** Keeps a token; gives why that did not work, because one can go on without. */
+async function kept(path: string, token: KeptToken): Promise<string | null> {
+  try {
+    await keepToken(path, token);
+    return null;
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    return `The token works, but it cannot be kept, and is asked for again the next time: ${error.message}`;
+  }
 }
 
 /** When a token runs out, as the list of tokens says; null when it is not in it. Throws `Problem` when it does not work. */

@@ -82,7 +82,7 @@ async function local(shell: Shell): Promise<Way> {
       session,
       isOwnProcess: connection.isOwnProcess === true,
       // The operator's socket asks for no token.
-      signIn: createSignIn({ pageOf: () => "", accept: () => Promise.resolve() }),
+      signIn: createSignIn({ pageOf: () => "", accept: () => Promise.resolve(null) }),
       asksOrg: org === undefined && prefixes.length > 1,
       switchOrg: (_, next) => session.renew(connection, next),
     };
@@ -110,6 +110,7 @@ async function remote(shell: Shell, server: string, zone: string): Promise<Way> 
   const accept = async (next: string, token: string) => {
     const checked = await access.check(next, token.trim());
     await session.renew(checked.connection, next);
+    return checked.notKept;
   };
   const signIn = createSignIn({ pageOf: access.pageOf, accept });
   return {

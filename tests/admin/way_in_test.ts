@@ -157,3 +157,19 @@ Deno.test("namesProxy finds the environment's proxy for a server elsewhere, and 
   }
   assert.equal(namesProxy("https://pods.example.org", () => ""), false);
 });
+
+Deno.test("a token that works but cannot be kept is used, and the reason is said", async () => {
+  const file = await Deno.makeTempFile({ prefix: "orgpods-test-" });
+  try {
+    await withServer(() => Response.json({ tokens: [] }), async (host) => {
+      const url = `http://${host}`;
+      // A folder for settings that is a file.
+      const { shell } = shellOf({ server: url, org: "demo" }, { XDG_CONFIG_HOME: file });
+      const { connection, notKept } = await createRemoteAccess(shell, url).check("demo", TOKEN.ORGPODS_TOKEN);
+      assert.equal(connection.baseUrl, url);
+      assert.match(notKept ?? "", /^The token works, but it cannot be kept, .*: .+: \w+/);
+    });
+  } finally {
+    await Deno.remove(file);
+  }
+});

@@ -99,6 +99,7 @@ export async function startFakeAdmin(world: World, options: FakeAdminOptions = {
     accept: async (org, token) => {
       if (!token.startsWith("plat_")) throw new Problem("signed_out", "A token is one line, such as plat_…");
       await session.renew(connect(token), org);
+      return null;
     },
   });
   const { admin, ended } = openOnTerminal({

@@ -8,8 +8,10 @@ import { BLANK, type Line, line, span } from "../text/line.ts";
 export interface Access {
   /** The page that shows an officer token. */
   pageOf(org: string): string;
-  /** Goes on with a token, and keeps it. Throws `Problem` for one that does not work. */
-  accept(org: string, token: string): Promise<void>;
+  /**
+   * Goes on with a token, and keeps it; gives a warning, or null. Throws `Problem` for a token that does not work.
+   */
+  accept(org: string, token: string): Promise<string | null>;
 }
 
 interface State {
@@ -74,9 +76,9 @@ function typed(at: SignInAt, change: (token: Edit) => Edit): void {
 async function signIn(access: Access, at: SignInAt): Promise<void> {
   at.set({ isChecking: true, refusal: null });
   try {
-    await access.accept(at.params.org, editText(at.state.token));
+    const warning = await access.accept(at.params.org, editText(at.state.token));
     at.close();
-    at.say("You are signed in");
+    at.say(warning ?? "You are signed in", warning === null ? "good" : "warn");
   } catch (error) {
     const problem = problemOf(error);
     if (problem === null) throw error;
