@@ -101,7 +101,7 @@ function hintOf(e: RunpodError): string | null {
       return /host machine/i.test(e.detail)
         ? "The pod's host has no free GPU. Try again later, or terminate the pod and create a new one; the new one " +
           "does not get the old volume disk."
-        : "RunPod found no place for this request (hardware, cloud or data center). Try another GPU type or cloud.";
+        : "RunPod found no place for this request (hardware, cloud or data center). Check the name of the GPU type, or try another one or another cloud.";
     case "gone":
       return "This version of RunPod's API is retired. Update orgpods, or correct RUNPOD_API_URL.";
     case "network":

@@ -5,6 +5,7 @@ import { namesProxy } from "../../admin/client/remote.ts";
 import { createShell, type GlobalOptions, type Shell } from "../../admin/commands/shell.ts";
 import type { Stdio } from "../../admin/commands/stdio.ts";
 import { firstAnswer } from "../../admin/ui/first_wait.ts";
+import { createRemoteAccess } from "../../admin/ui/remote_access.ts";
 import { expiryOf, startAdmin } from "../../admin/ui/start.ts";
 
 /** A shell whose talk is kept; whoever asks it for a token gets none. */

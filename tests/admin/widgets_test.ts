@@ -333,6 +333,19 @@ Deno.test("confirm keeps its whole question in sight in the smallest window, and
   }, { columns: 40, rows: 12 });
 });
 
+Deno.test("picker shows the marked row in full where its column cuts it", async () => {
+  const long = "NVIDIA RTX PRO 6000 Blackwell Server Edition";
+  const rows = ["NVIDIA L4", long, `${long} MIG 1g.24gb`].map((text) => ({ key: text, text, note: "$1.00/hr" }));
+  const open = (ui: Ui) => ui.open(pickerScreen, { title: "GPU type", rows: () => rows, onPick: () => {} });
+  await withHost(open, async (admin) => {
+    await admin.press("g");
+    await admin.until("NVIDIA L4");
+    assert.doesNotMatch(admin.text(), /marked:/);
+    await admin.press("down", "down");
+    await admin.until(`marked: ${long} MIG 1g.24gb`);
+  }, { columns: 80, rows: 24 });
+});
+
 Deno.test("picker searches as one types and takes what is no entry where that is allowed", async () => {
   const picked: string[] = [];
   const open = (ui: Ui) =>

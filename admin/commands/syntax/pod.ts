@@ -54,7 +54,7 @@ export function addPodCommands(program: Command, run: Run): void {
 
 /** What a pod can be made of. */
 function addCatalog(pod: Command, run: Run): void {
-  pod.command("gpus").description("List GPU types with prices and stock.")
+  pod.command("gpus").description("List the GPU types that create takes, with prices and stock.")
     .addOption(new Option("--cloud <kind>", "the stock of this one").choices(["community", "secure"]))
     .addHelpText("after", example("orgpods pod gpus --cloud secure"))
     .action((flags: CatalogFlags) =>
@@ -109,7 +109,7 @@ function addCreate(pod: Command, run: Run): void {
   pod.command("create").description("Create a pod and print its id.")
     .option("--name <name>", "name (default: made up)")
     .option("--image <name>", "image (default: the organization's)")
-    .addOption(new Option("--gpu <type>", 'GPU type, such as "NVIDIA RTX A4000"').conflicts("cpu"))
+    .addOption(new Option("--gpu <type>", 'GPU type, such as "NVIDIA RTX A4000"; pod gpus lists them').conflicts("cpu"))
     .option("--cpu [flavor]", "a CPU pod, of this flavor")
     .option("--vcpus <count>", "vCPUs of a CPU pod", whole(1, 1_000))
     .addOption(new Option("--cloud <kind>", "where RunPod looks for a machine").choices(["community", "secure"]))

@@ -39,7 +39,7 @@ export function gpuPrice(gpu: GpuOffer, cloud: Cloud): number | null {
 }
 
 const STOCK: Readonly<Record<string, string>> = {
-  NONE: "none free now",
+  NONE: "none free",
   LOW: "few free",
   MEDIUM: "some free",
   HIGH: "many free",

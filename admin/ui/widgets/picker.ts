@@ -1,8 +1,10 @@
 import { type At, defineScreen, type Ui } from "../core/screen.ts";
+import { clean, cut, widthOf } from "../text/cells.ts";
 import { type Edit, editKey, editOf, editSpans, editText, insert } from "../text/edit.ts";
 import { type Line, span } from "../text/line.ts";
 import {
   arrange,
+  columnWidths,
   drawTable,
   emptyLine,
   moved,
@@ -57,6 +59,14 @@ const rowsOf = (at: At<PickerParams, State>): readonly PickRow[] => {
 
 const searched = (at: At<PickerParams, State>, change: (search: Edit) => Edit) =>
   at.set((state) => ({ search: change(state.search), table: NEW_TABLE }));
+
+/** The marked row in full below the list where its column cuts it: two long names may differ only at their ends. */
+function wholeText({ state, width, height }: At<PickerParams, State>, rows: readonly PickRow[]): Line[] {
+  const row = selectedRow(SPEC, state.table, rows);
+  const text = clean(row?.text ?? "");
+  if (height < 6 || widthOf(text) <= columnWidths(SPEC.columns, width)[0]!.width) return [];
+  return [[span(cut(`marked: ${text}`, width), "dim")]];
+}
 
 /** Choosing from a list: letters search, enter takes the marked one. */
 export const pickerScreen = defineScreen<PickerParams, State>({
@@ -116,8 +126,9 @@ export const pickerScreen = defineScreen<PickerParams, State>({
       const isKnown = params.rows(at, editText(state.search)) !== null;
       return [...head, emptyLine(isKnown ? "Nothing fits." : "Loading …")];
     }
-    const room = Math.min(height - head.length, rows.length + 1);
+    const whole = wholeText(at, rows);
+    const room = Math.min(height - head.length - whole.length, rows.length + 1);
     // The headings are empty: the rows begin right below the search.
-    return [...head, ...drawTable(SPEC, state.table, rows, width, room + 1).slice(1)];
+    return [...head, ...drawTable(SPEC, state.table, rows, width, room + 1).slice(1), ...whole];
   },
 });
