@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { actionWords, podText, shortWho } from "../../admin/ui/data/audit_words.ts";
+import { personText } from "../../admin/ui/data/members.ts";
 import { ROWS } from "../http/route_rows.ts";
 
 /** A route as the audit names it. */
@@ -33,6 +34,16 @@ Deno.test("actionWords tells apart what one route does, and leaves what it does 
   assert.equal(words(disconnect, { access_ended: "2" }), "end somebody's access");
   assert.equal(words(disconnect), "disconnect somebody");
   assert.equal(words("GET /api/compute/org/tokens"), "GET /tokens");
+});
+
+Deno.test("personText calls the operator so, and somebody whose name is not known by the id", () => {
+  const nothing = { value: undefined, at: null, problem: null, isLoading: true };
+  const named = { ...nothing, value: [{ id: "200000000000000002", name: "Mo" }] };
+  const text = (id: string, reading: unknown = nothing) => personText({ read: () => reading as never }, id);
+  assert.equal(text("local:uid-0"), "the server's operator");
+  assert.equal(text("200000000000000002", named), "Mo");
+  assert.equal(text("200000000000000002"), "200000000000000002");
+  assert.equal(text("schedule"), "schedule");
 });
 
 Deno.test("podText and shortWho take the shortest that is known", () => {

@@ -198,7 +198,7 @@ Deno.test("money that is not sure is shown as such, and a balance or bill that c
     to: "2026-12-01T00:00:00+00:00",
     rows: [
       { ...row, key: "p1", name: "\u202eevil", amount: 1, unsure: 0.3 },
-      { ...row, key: "p2", name: null, amount: 0.004, unsure: 0, terminated: true },
+      { ...row, key: "p2", name: null, amount: 0.004, unsure: 0.0004, terminated: true },
     ],
     total: { ...amounts, amount: 1.004, unsure: 0.3 },
     budget: { monthly_usd: 1, spent_usd: 1.004, percent: 100.4, state: "reached" },
@@ -223,7 +223,7 @@ Deno.test("money that is not sure is shown as such, and a balance or bill that c
       const text = await admin.until("$1.00?");
       assert.match(text, /! \$1\.00 of \$1\.00 \(100 %\)/);
       assert.match(text, /> \\u\{202e\}evil +\$1\.00\? .* up to \$0\.30 more/);
-      assert.match(text, /p2 +\$0\.004 +█░+/);
+      assert.match(text, /p2 +\$0\.004  +█░+/);
       assert.match(text, /! The month's budget is spent: starts and creates are refused\./);
       assert.match(text, /! Up to \$0\.30 more may have been spent/);
       assert.match(text, /! The balance could not be read: RunPod answered 503\./);

@@ -6,14 +6,17 @@ import { bar } from "../widgets/bars.ts";
 import type { Fact } from "../widgets/facts.ts";
 import type { BudgetSettings, Spend, SpendRow } from "./spend.ts";
 
+/** What would be written as $0.000 is not worth a warning. */
+const isTold = (unsure: number) => unsure >= 0.0005;
+
 /** An amount; `?` says that more may have been spent. */
 export function amountText({ amount, unsure }: Pick<SpendRow, "amount" | "unsure">): string {
-  return `${money(amount)}${unsure > 0 ? "?" : ""}`;
+  return `${money(amount)}${isTold(unsure) ? "?" : ""}`;
 }
 
 /** What may have been spent beside an amount; empty when all is sure. */
 export function unsureText({ unsure }: Pick<SpendRow, "unsure">): string {
-  return unsure > 0 ? `up to ${money(unsure)} more` : "";
+  return isTold(unsure) ? `up to ${money(unsure)} more` : "";
 }
 
 export function hoursText(hours: number): string {
@@ -65,7 +68,7 @@ export function spendWarnings(
     ...(budget.state === "warning"
       ? [`Most of the month's budget is spent; at 100 % starts are refused${stops}.`]
       : []),
-    ...(total.unsure > 0
+    ...(isTold(total.unsure)
       ? [`Up to ${money(total.unsure)} more may have been spent: nobody looked for a while, and RunPod does not tell.`]
       : []),
     ...(balance.error === null ? [] : [`The balance could not be read: ${balance.error}.`]),
@@ -96,7 +99,7 @@ export function spendFacts(
     ["What", spendName(spend, row)],
     ["Pod", spend.group === "session" ? podName ?? row.pod_id : row.pod_id],
     ["Spent", money(row.amount)],
-    ["Not sure", row.unsure > 0 ? span(unsureText(row), "warn") : null],
+    ["Not sure", isTold(row.unsure) ? span(unsureText(row), "warn") : null],
     ["Running", `${money(row.running_amount)} for ${hoursText(row.running_hours)}`],
     ["Storage", money(row.storage_amount)],
     ["Started", row.started_at === null ? null : time(row.started_at)],

@@ -21,6 +21,7 @@ import {
   unsureText,
   warningLines,
 } from "../data/spend_words.ts";
+import { wrap } from "../text/cells.ts";
 import { BLANK, type Line, line, span } from "../text/line.ts";
 import { localTime, money } from "../text/units.ts";
 import { bar } from "../widgets/bars.ts";
@@ -252,7 +253,7 @@ function headLines(at: SpendAt): Line[] {
       ` spent, running ${money(total.running_amount)}, storage ${money(total.storage_amount)}`,
     ),
     budgetLine(spend, at.width),
-    line(` ${leftText(spend)}`),
+    ...wrap(leftText(spend), at.width - 2).map((text) => line(` ${text}`)),
     ...warningLines(spendWarnings(spend, at.read(budgetSettingsResource).value), at.width),
   ];
   const room = Math.max(3, Math.floor(at.height / 2));
@@ -269,7 +270,7 @@ function openRow(at: SpendAt, row: SpendRow): void {
     lines: (width) => [
       ...factLines(spendFacts(spend, row, name, now, (iso) => localTime(iso, zone, now)), width),
       BLANK,
-      line(leftText(spend)),
+      ...wrap(leftText(spend), width).map((text) => line(text)),
       ...warningLines(warnings, width),
     ],
   });

@@ -1,5 +1,6 @@
 import { read } from "../../client/api.ts";
 import { defineScreen, type Ui } from "../core/screen.ts";
+import { personText } from "../data/members.ts";
 import { type Token, tokensResource } from "../data/settings.ts";
 import { wrap } from "../text/cells.ts";
 import { line, span } from "../text/line.ts";
@@ -30,7 +31,7 @@ const specOf = (ui: Ui): TableSpec<Token> => ({
     {
       id: "expires",
       title: "EXPIRES",
-      width: 16,
+      width: 17,
       priority: 2,
       cell: (one) => localTime(one.expires_at, ui.zone, ui.now),
       sortBy: (one) => Date.parse(one.expires_at),
@@ -83,6 +84,9 @@ export const tokensScreen = defineScreen<null, ListState>({
     ),
 });
 
+const madeBy = (ui: Ui, token: Token) =>
+  token.created_by === token.discord_id ? ownerOf(token) : personText(ui, token.created_by);
+
 function openDetails(ui: Ui, token: Token): void {
   ui.open(pagerScreen, {
     title: `Token ${token.id}`,
@@ -93,7 +97,7 @@ function openDetails(ui: Ui, token: Token): void {
         ["Kind", kindText(token)],
         ["Name", token.name],
         ["Token", token.display],
-        ["Made", `${localTime(token.created_at, ui.zone, ui.now)} by ${token.created_by}`],
+        ["Made", `${localTime(token.created_at, ui.zone, ui.now)} by ${madeBy(ui, token)}`],
         ["Last used", token.last_used_at === null ? "never" : localTime(token.last_used_at, ui.zone, ui.now)],
         ["Expires", localTime(token.expires_at, ui.zone, ui.now)],
       ], width).map((one) => [span(" "), ...one]),
