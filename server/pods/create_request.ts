@@ -12,7 +12,7 @@ export const MOST_ALLOWED = 500;
 /** Discord ids as officers send them: at most 500, each 5 to 25 digits; sorted and unique afterwards. */
 export const discordIdsSchema = (field: string) => {
   const list = `${field} must be a list of at most ${MOST_ALLOWED} Discord ids`;
-  const entry = `${field} must hold Discord ids`;
+  const entry = `${field} must hold Discord ids, of 5 to 25 digits each`;
   return z.array(z.string(entry).regex(/^\d{5,25}$/, entry), list).max(MOST_ALLOWED, list)
     .transform((ids) => [...new Set(ids)].sort());
 };

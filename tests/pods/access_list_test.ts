@@ -19,7 +19,7 @@ Deno.test("PUT /pods/<id> with add_users and remove_users changes the list as it
         "allowed_users is the whole list: leave add_users and remove_users out",
       ],
       [{ add_users: ["22222"], remove_users: ["22222"] }, "add_users and remove_users must not name the same person"],
-      [{ add_users: ["abc"] }, "add_users must hold Discord ids"],
+      [{ add_users: ["abc"] }, "add_users must hold Discord ids, of 5 to 25 digits each"],
       [
         { add_users: Array.from({ length: 498 }, (_, n) => String(100_000 + n)) },
         "The pod's list would hold more than 500 people",

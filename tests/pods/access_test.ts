@@ -18,7 +18,7 @@ async function connected(world: ClockedWorld, id: string, ...people: Person[]): 
 }
 
 const USERS = "allowed_users must be a list of at most 500 Discord ids";
-const USER = "allowed_users must hold Discord ids";
+const USER = "allowed_users must hold Discord ids, of 5 to 25 digits each";
 const REFUSED: [unknown, string][] = [
   [{}, "Send is_public or allowed_users"],
   [{ is_public: "true" }, "is_public must be true or false"],

@@ -94,7 +94,9 @@ export function memberActions<P, S>(place: MemberPlace<P, S>): Action<P, S>[] {
 }
 
 const ids = discordIdsSchema("add_users");
-const pasteSchema = z.object({ add_users: ids.refine((list) => list.length > 0, "add_users must hold Discord ids") });
+const pasteSchema = z.object({
+  add_users: ids.refine((list) => list.length > 0, "add_users must hold Discord ids, of 5 to 25 digits each"),
+});
 
 /** The form that takes ids as they are pasted; `work` gets them sorted, each once. */
 export function pasteForm(work: (ids: string[]) => Work<unknown>, done: FormParams["done"] & object): FormParams {
