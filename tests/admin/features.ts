@@ -1,6 +1,7 @@
 /**
- * What officers can do in the terminal admin, and the test that does each of it. `features_test.ts` fails on a feature
- * without a test, on a test that is not there, and on an entry of `NOT_YET` that has a test.
+ * What officers can do in the terminal admin, and the test that does each of it in a real terminal. `features_test.ts`
+ * fails on a feature without a test, on a test that is not there or does not drive the real program, and on an entry of
+ * `NOT_YET` that has a test.
  */
 
 export interface Feature {
@@ -127,24 +128,48 @@ export const FEATURES: readonly Feature[] = [
   }),
 ];
 
-/** The test of each feature: a file in `tests/admin/` and the name of the test. */
+/** The test of each feature: a file in `tests/admin/` that drives the real program in tmux, and the name of the test. */
 export const TESTS: Readonly<Record<string, readonly [file: string, test: string]>> = {
-  "pods.columns": ["pods_test.ts", "pods shows each pod with all columns, and the totals"],
-  "pods.totals": ["pods_test.ts", "pods shows each pod with all columns, and the totals"],
+  "pods.columns": [
+    "pods_tmux_test.ts",
+    "the list of pods shows what the API tells of each, the totals and since when, at three sizes, and is filtered",
+  ],
+  "pods.totals": [
+    "pods_tmux_test.ts",
+    "the list of pods shows what the API tells of each, the totals and since when, at three sizes, and is filtered",
+  ],
   "pods.no-key": [
-    "pods_test.ts",
-    "pods offers to connect RunPod where there is no key, and says the server's sentence at the field",
+    "pods_tmux_test.ts",
+    "an officer connects RunPod, and sees of a pod that runs without an address for minutes what it may lack",
   ],
   "pods.stale": [
-    "pods_test.ts",
-    "pods marks states that RunPod did not confirm, and says that they are the last known ones",
+    "pods_tmux_test.ts",
+    "unconfirmed states are marked with their age, an unknown create is forgotten and a pod from outside is adopted",
   ],
-  "pods.since": ["pod_words_test.ts", "statusSpan marks each state, and says since when and whether RunPod was heard"],
-  "pods.no-address": ["pod_words_test.ts", "noAddressHint comes after some minutes without an answer by SSH"],
-  "pods.attention": ["pods_test.ts", "attention shows a create whose outcome is unknown, and forgets it after asking"],
-  "pods.adopt": ["pods_test.ts", "attention adopts a pod that carries the org's keys and is not in the list"],
-  "pods.forwarding": ["pod_words_test.ts", "a pod that allows forwarding of Unix sockets is marked"],
-  "pods.filter": ["pods_test.ts", "pods filters by name as one types, and esc shows all again"],
+  "pods.since": [
+    "pods_tmux_test.ts",
+    "the list of pods shows what the API tells of each, the totals and since when, at three sizes, and is filtered",
+  ],
+  "pods.no-address": [
+    "pods_tmux_test.ts",
+    "an officer connects RunPod, and sees of a pod that runs without an address for minutes what it may lack",
+  ],
+  "pods.attention": [
+    "pods_tmux_test.ts",
+    "unconfirmed states are marked with their age, an unknown create is forgotten and a pod from outside is adopted",
+  ],
+  "pods.adopt": [
+    "pods_tmux_test.ts",
+    "unconfirmed states are marked with their age, an unknown create is forgotten and a pod from outside is adopted",
+  ],
+  "pods.forwarding": [
+    "pods_tmux_test.ts",
+    "a pod whose image allows forwarding of Unix sockets is marked, at three sizes and beside all other columns",
+  ],
+  "pods.filter": [
+    "pods_tmux_test.ts",
+    "the list of pods shows what the API tells of each, the totals and since when, at three sizes, and is filtered",
+  ],
   "actions.start": [
     "tmux_test.ts",
     "an officer stops, starts and terminates a pod from the terminal, and the API shows it",
@@ -230,8 +255,8 @@ export const TESTS: Readonly<Record<string, readonly [file: string, test: string
     "an officer browses, sends, reads, edits, fetches, moves, archives and deletes files of a pod from the terminal",
   ],
   "settings.runpod-key": [
-    "pods_test.ts",
-    "pods offers to connect RunPod where there is no key, and says the server's sentence at the field",
+    "pods_tmux_test.ts",
+    "an officer connects RunPod, and sees of a pod that runs without an address for minutes what it may lack",
   ],
   "settings.image": [
     "settings_tmux_test.ts",
@@ -273,8 +298,14 @@ export const TESTS: Readonly<Record<string, readonly [file: string, test: string
     "sign_in_tmux_test.ts",
     "the operator chooses an organization, acts there, and goes to another one and back",
   ],
-  "units.money": ["text_test.ts", "money has two decimals, three under ten cents"],
-  "units.words": ["text_test.ts", "durations, sizes and speeds read as officers write them"],
+  "units.money": [
+    "every_screen_tmux_test.ts",
+    "money, states, durations and times are written in one way on all screens",
+  ],
+  "units.words": [
+    "every_screen_tmux_test.ts",
+    "money, states, durations and times are written in one way on all screens",
+  ],
   "rules.local": [
     "tmux_test.ts",
     "an officer stops, starts and terminates a pod from the terminal, and the API shows it",
@@ -287,23 +318,35 @@ export const TESTS: Readonly<Record<string, readonly [file: string, test: string
     "sign_in_tmux_test.ts",
     "a token that is revoked while a new pod is typed leads to a sign-in that keeps the form, and the pod is made",
   ],
-  "rules.asks": ["pods_test.ts", "pods stops the selected pod after asking, and says what is lost"],
-  "rules.names": [
-    "text_test.ts",
-    "clean leaves no character that could steer a terminal, and cleaning twice changes nothing",
+  "rules.asks": [
+    "rules_tmux_test.ts",
+    "what costs money, disconnects people or loses files asks first, and nothing is done before a yes",
   ],
-  "rules.sentence": ["pods_test.ts", "a refusal is shown in the server's own words, beside the last good list"],
-  "rules.lost": ["link_test.ts", "a lost server leaves the last list in sight, marked, and it goes on by itself"],
+  "rules.names": [
+    "rules_tmux_test.ts",
+    "names of pods and people are drawn without control and direction characters, and such a pod is terminated",
+  ],
+  "rules.sentence": [
+    "rules_tmux_test.ts",
+    "a refused action shows the server's sentence as it is, also in the smallest window; a smaller one says so",
+  ],
+  "rules.lost": [
+    "rules_tmux_test.ts",
+    "a server that is killed leaves the last list in sight, marked, and the admin goes on when it is back",
+  ],
   "rules.terminal": [
     "tmux_test.ts",
     "the terminal is whole again after a signal, a lost terminal and Ctrl-C, and the exit code says which",
   ],
   "rules.small": [
-    "frame_test.ts",
-    "a window that is too small says how big it must be, and shows all again when it grows",
+    "rules_tmux_test.ts",
+    "a refused action shows the server's sentence as it is, also in the smallest window; a smaller one says so",
   ],
   "rules.suspend": ["tmux_test.ts", "Ctrl-Z gives the terminal back to the shell, and fg returns to the same screen"],
-  "rules.help": ["link_test.ts", "every key that the footer shows does something, and the help names them all"],
+  "rules.help": [
+    "every_screen_tmux_test.ts",
+    "every screen has a help, which names every key that the screen shows",
+  ],
   "new-pod.fields": [
     "people_tmux_test.ts",
     "an officer makes a pod for one person, sees them on it, and takes their access away, and the API shows it",

@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
 import { FEATURES, NOT_YET, TESTS } from "./features.ts";
 
-Deno.test("every feature of the admin has a test that does it, or is named as not built yet", async () => {
+/** Files whose tests run the program in a terminal of tmux. */
+const REAL = /^(?:\w+_)?tmux_test\.ts$|^newcomer_test\.ts$/;
+
+Deno.test("every feature of the admin has a test that does it in a real terminal, or is named as not built yet", async () => {
   const names = new Map<string, string>();
   const ids = FEATURES.map(({ id }) => id);
   assert.equal(new Set(ids).size, ids.length);
@@ -14,5 +17,7 @@ Deno.test("every feature of the admin has a test that does it, or is named as no
     names.set(file, text);
     assert(text.includes(JSON.stringify(name)), `${id}: ${file} has no test "${name}"`);
   }
+  const faked = Object.entries(TESTS).flatMap(([id, [file]]) => REAL.test(file) ? [] : [`${id}: ${file}`]);
+  assert.deepEqual(faked, [], "these are not done in a real terminal");
   for (const id of [...Object.keys(TESTS), ...NOT_YET]) assert(ids.includes(id), `${id} is no feature`);
 });

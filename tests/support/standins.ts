@@ -21,7 +21,9 @@ export interface Standins {
 }
 
 /** Starts both, with the people of the demo: an officer, a member and a stranger in one Discord server. */
-export async function startStandins(options: Pick<FakeRunpodOptions, "timings" | "podHost"> = {}): Promise<Standins> {
+export async function startStandins(
+  options: Partial<Pick<FakeRunpodOptions, "timings" | "podHost" | "clock">> = {},
+): Promise<Standins> {
   const secrets = {
     runpodKey: `rpa_${randomText()}`,
     botToken: randomText(),
@@ -30,6 +32,7 @@ export async function startStandins(options: Pick<FakeRunpodOptions, "timings" |
   const signInCode = randomText().slice(0, 8);
   const demoSecret = randomText();
   const clock = systemClock;
+  // RunPod may have a clock of its own: what it says of the past then is long ago.
   const runpod = createFakeRunpod({ apiKeys: { [secrets.runpodKey]: "full" }, demoSecret, clock, ...options });
   const discord = createFakeDiscord({
     clientId: CLIENT_ID,
