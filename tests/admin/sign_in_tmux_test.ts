@@ -3,10 +3,9 @@ import assert from "node:assert/strict";
 import { type DemoProcess, withDemo } from "../support/demo_process.ts";
 import { lacks } from "../support/needs.ts";
 import { inTmux, type Tmux, type TmuxOptions } from "../support/tmux.ts";
-import { eventually } from "../support/world.ts";
 import { envAt, inAdmin, programWords } from "./program.ts";
 import { sentence } from "./support.ts";
-import { command, goTo } from "./terminal_steps.ts";
+import { command, goTo, untilGone } from "./terminal_steps.ts";
 
 const ignore = lacks("tmux");
 
@@ -193,7 +192,7 @@ Deno.test({
           await signInTo("robotics");
           await terminal.until("Sign in to robotics");
           await terminal.keys("Escape");
-          await eventually(async () => !(await terminal.screen()).includes("Sign in to"), "the sign-in is closed");
+          await untilGone(terminal, "Sign in to");
           await signInTo("robotics");
           await terminal.until("Sign in to robotics");
           // The token of one organization is none of another.

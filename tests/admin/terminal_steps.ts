@@ -32,3 +32,9 @@ export async function untilFresh(terminal: Tmux, want: RegExp): Promise<void> {
   }
   await terminal.until(want);
 }
+
+/** Waits until the screen does not show something any more, such as a question: what is typed before goes there. */
+export async function untilGone(terminal: Tmux, unwanted: string | RegExp): Promise<void> {
+  const isThere = (screen: string) => typeof unwanted === "string" ? screen.includes(unwanted) : unwanted.test(screen);
+  await eventually(async () => !isThere(await terminal.screen()), `${unwanted} is gone`, () => {}, 30_000);
+}
