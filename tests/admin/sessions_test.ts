@@ -76,6 +76,18 @@ Deno.test("sessions lists what is to come and what was, with states, reasons and
   });
 });
 
+Deno.test("a session is proposed for the hour after the next one when that begins in some minutes", async () => {
+  await withPods(["workshop"], OF_ORG, async (admin, world) => {
+    await admin.until("There are no sessions to come");
+    const hour = 3_600_000;
+    world.clock.advance(hour - world.clock.now() % hour - 10 * 60_000);
+    await admin.press("a");
+    await admin.until("> workshop");
+    await admin.press("enter");
+    assert.match(await admin.until("New session of workshop"), /Start +2026-11-30 15:00/);
+  });
+});
+
 Deno.test("a session is proposed for the next full hour, two hours long, and added to a pod that is chosen", async () => {
   await withPods(["workshop", "lab"], OF_ORG, async (admin, world, [, lab]) => {
     await admin.until("There are no sessions to come");

@@ -108,10 +108,13 @@ const SERIES: readonly Field[] = [
   },
 ];
 
-/** A form for a new session or series of a pod: from the next full hour on, two hours long. */
+/** Sooner than this a session would start its pod, which costs money, as soon as it is sent. */
+const AHEAD_MS = 15 * MINUTE;
+
+/** A form for a new session or series of a pod: from the next full hour on that is not upon us, two hours long. */
 export function openAddForm(ui: Ui, pod: PodOfSession): void {
   const { clock, zone } = ui;
-  const startAt = nextHour(ui.now, zone);
+  const startAt = nextHour(ui.now + AHEAD_MS, zone);
   ui.open(formScreen, {
     title: `New session of ${pod.name}`,
     about: "The pod is started some minutes before the start, and stopped at the stop unless another session goes on.",
