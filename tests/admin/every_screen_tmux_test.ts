@@ -6,7 +6,8 @@ import { lacks } from "../support/needs.ts";
 import { footerKeys } from "../support/shown_keys.ts";
 import type { Tmux } from "../support/tmux.ts";
 import { eventually } from "../support/world.ts";
-import { ask, command, inAdmin, inPhoenix, leave, openPod, PHOENIX, untilGone } from "./program.ts";
+import { ask, inAdmin, inPhoenix, PHOENIX } from "./program.ts";
+import { command, leave, openPod, untilGone } from "./terminal_steps.ts";
 
 const ignore = lacks("tmux");
 const HOUR = 3_600_000;

@@ -68,7 +68,7 @@ Deno.test({
         assert.deepEqual(json.sessions.map(({ title }: { title: string }) => title), ["First evening"]);
         await pressFor("back");
         await terminal.until("Pod id");
-        await pressFor("quit");
+        await pressFor(/^(quit|leave the admin)/);
         await checkGivenBack(terminal, 0);
       })
     ),

@@ -4,9 +4,10 @@ import { systemClock } from "../../server/clock.ts";
 import { type DemoProcess, withDemo } from "../support/demo_process.ts";
 import { lacks } from "../support/needs.ts";
 import { eventually } from "../support/world.ts";
-import { ask, command, filter, inAdmin, inPhoenix, openPod, PHOENIX, scrollTo, SIZES, untilFresh } from "./program.ts";
+import { ask, inAdmin, inPhoenix, PHOENIX, SIZES } from "./program.ts";
 import { withOriginalPods, withServe } from "./serve_scene.ts";
 import { sentence } from "./support.ts";
+import { command, filter, openPod, scrollTo, untilFresh, untilGone } from "./terminal_steps.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -43,11 +44,11 @@ Deno.test({
       assert.deepEqual([workshop.cost_per_hour, workshop.is_public, stopped.cost_per_hour], [0.06, true, 0]);
       for (const [columns, rows] of SIZES) {
         await inAdmin(demo, { columns, rows, env: PHOENIX }, async (terminal) => {
-          await terminal.until(/1 running \/ 1 stopped {3}\$0\.060\/hr {3}1/);
+          await terminal.until(/1 running \/ 1 stopped {3}\$0\.060\/hr {3}\$/);
           const list = await terminal.until(/^> workshop +● Running \d+[sm] +\$0\.060\/hr/m);
           assert.match(list, /^ {2}lab +○ Stopped \d+[sm] +\$0\.00\/hr/m);
           if (columns >= 80) {
-            await terminal.until("1 upcoming session ");
+            await terminal.until("1 upcoming session");
             assert.match(list, /● Running \d+[sm] .*All members/);
             assert.match(list, /○ Stopped \d+[sm] .*1 listed/);
           }
@@ -151,7 +152,7 @@ Deno.test({
         await terminal.keys("f");
         await terminal.until(sentence("If it exists, it goes on costing money."));
         await terminal.keys("n");
-        await terminal.until(/^> ! create unsettled/m);
+        await untilGone(terminal, "Forget this entry");
         assert.equal((await attention()).length, 1);
         await terminal.keys("f");
         await terminal.until("Forget this entry");

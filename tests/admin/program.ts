@@ -1,8 +1,7 @@
-/** The real program in a real terminal, against a demo or a server, and what its tests do again and again. */
+/** The real program in a real terminal, against a demo or a server. */
 import assert from "node:assert/strict";
 import type { DemoFacts } from "../../server/demo/start.ts";
 import type { Answer, DemoProcess } from "../support/demo_process.ts";
-import { eventually } from "../support/world.ts";
 import { inTmux, type Tmux, type TmuxOptions } from "../support/tmux.ts";
 
 /** The usual terminal, the smallest window there is a frame for, and a large one. */
@@ -59,59 +58,4 @@ export async function checkGivenBack(terminal: Tmux, code: number): Promise<void
 export async function childOf(pid: number): Promise<number> {
   const children = (await Deno.readTextFile(`/proc/${pid}/task/${pid}/children`)).trim().split(" ");
   return Number(children[0]);
-}
-
-/** Loads again until the screen shows it: what the server does by itself is on the screen only after its next turn. */
-export async function untilFresh(terminal: Tmux, want: string | RegExp): Promise<string> {
-  for (let tries = 0; tries < 60; tries++) {
-    await terminal.keys("C-r");
-    await new Promise((resolve) => setTimeout(resolve, 250));
-    const text = await terminal.screen();
-    if (typeof want === "string" ? text.includes(want) : want.test(text)) return text;
-  }
-  return await terminal.until(want);
-}
-
-/** Waits until the screen does not show it any more. */
-export async function untilGone(terminal: Tmux, what: string): Promise<void> {
-  await eventually(async () => !(await terminal.screen()).includes(what), `${what} is gone`, undefined, 30_000);
-}
-
-/** Leaves what is open by escape; `what` is shown there and not on the screen below. */
-export async function leave(terminal: Tmux, what: string): Promise<void> {
-  await terminal.keys("Escape");
-  await untilGone(terminal, what);
-}
-
-/** Opens the selected pod, and waits for its own screen. */
-export async function openPod(terminal: Tmux, name: string): Promise<void> {
-  await terminal.keys("Enter");
-  await terminal.until(new RegExp(`^ orgpods .*\\n.* > ${name}`));
-}
-
-/** Goes down a screen, line by line, until it shows this. */
-export async function scrollTo(terminal: Tmux, want: RegExp): Promise<void> {
-  for (let line = 0; line < 60 && !want.test(await terminal.screen()); line++) {
-    await terminal.keys("Down");
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  await terminal.until(want);
-}
-
-/** Types a command, and waits for what its screen shows. */
-export async function command(terminal: Tmux, words: string, want: string | RegExp): Promise<string> {
-  await terminal.type(`:${words}`);
-  await terminal.until(`:${words}`);
-  await terminal.keys("Enter");
-  return await terminal.until(want);
-}
-
-/** Shows only what contains a text. */
-export async function filter(terminal: Tmux, text: string, want: string | RegExp): Promise<string> {
-  await terminal.type("/");
-  await terminal.until("esc show all");
-  await terminal.keys("C-u");
-  await terminal.type(text);
-  await terminal.keys("Enter");
-  return await terminal.until(want);
 }

@@ -5,9 +5,10 @@ import { type DemoProcess, withDemo } from "../support/demo_process.ts";
 import { lacks } from "../support/needs.ts";
 import type { Tmux } from "../support/tmux.ts";
 import { eventually } from "../support/world.ts";
-import { ask, command, filter, inAdmin, leave, openPod, PHOENIX, scrollTo, SIZES } from "./program.ts";
+import { ask, inAdmin, PHOENIX, SIZES } from "./program.ts";
 import { withServe } from "./serve_scene.ts";
 import { sentence } from "./support.ts";
+import { command, filter, leave, openPod, scrollTo } from "./terminal_steps.ts";
 
 const ignore = lacks("tmux");
 const NAMES: readonly string[] = JSON.parse(
