@@ -108,7 +108,7 @@ Deno.test({
           }, "the running session is known");
           await terminal.keys("C-u");
           await terminal.type("500");
-          await terminal.until(sentence("minutes must be a whole number from 1 to 120"));
+          await terminal.until(sentence("Minutes must be a whole number from 1 to 120"));
           await terminal.keys("C-u");
           await terminal.type("20");
           await terminal.until(/Minutes +20/);

@@ -69,7 +69,7 @@ Deno.test({
             /Access +1 listed/,
             /Created +(now|\d+ min ago)/,
             new RegExp(`Pod id +${stopped.id}`),
-            /Provider +runpod/,
+            /Provider +RunPod/,
           ];
           for (const fact of facts) await scrollTo(terminal, fact);
           await terminal.keys("Escape");
