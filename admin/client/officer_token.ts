@@ -1,7 +1,7 @@
 import { homedir } from "node:os";
 import { AppError } from "../../server/errors.ts";
 import { makePrivateFolder, removeIfThere, replaceFile } from "../member_ssh/private_file.ts";
-import { localFailure } from "../commands/local_file.ts";
+import { localFailure } from "./local_file.ts";
 import { objectIn } from "./refusal.ts";
 import { readTokenFile } from "./token.ts";
 

@@ -2,7 +2,7 @@ import { basename, join } from "node:path";
 import { AppError } from "../../server/errors.ts";
 import type { FileAnswer } from "../client/api.ts";
 import { type FileFlags, withPod } from "./file.ts";
-import { isFolder, refuseExisting } from "./local_file.ts";
+import { isFolder, refuseExisting } from "../client/local_file.ts";
 import { lastName, podPath, textOf } from "./pod_path.ts";
 import { createProgress, size } from "./progress.ts";
 import type { Shell } from "./shell.ts";

@@ -2,7 +2,7 @@ import { basename } from "node:path";
 import { AppError } from "../../server/errors.ts";
 import { Refusal } from "../client/refusal.ts";
 import { type FileFlags, type PodFiles, stateOf, withPod } from "./file.ts";
-import { closeOnce, openForReading } from "./local_file.ts";
+import { closeOnce, openForReading } from "../client/local_file.ts";
 import { inFolder, podPath, shownPath } from "./pod_path.ts";
 import { createProgress, size } from "./progress.ts";
 import type { Shell } from "./shell.ts";

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { basename, dirname, join } from "node:path";
 import process from "node:process";
 import { AppError, shown } from "../../server/errors.ts";
-import { localFailure, lookAt, refuseExisting } from "./local_file.ts";
+import { localFailure, lookAt, refuseExisting } from "../client/local_file.ts";
 
 export interface PartialFile {
   /** Bytes that were there already, from an earlier try. */

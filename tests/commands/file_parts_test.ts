@@ -1,7 +1,7 @@
 /** What the file commands are made of, without a server. */
 import assert from "node:assert/strict";
 import { longList } from "../../admin/commands/file_list.ts";
-import { openForReading } from "../../admin/commands/local_file.ts";
+import { openForReading } from "../../admin/client/local_file.ts";
 import { createPartialFile, partialPath, partialSize } from "../../admin/commands/partial_file.ts";
 import { bytesOf, inFolder, lastName, pathFields, podPath, shownPath } from "../../admin/commands/pod_path.ts";
 import { printText } from "../../admin/commands/terminal_text.ts";

@@ -1,6 +1,6 @@
 /** The text that an editor works on: a file in a private folder of this computer. */
 import { extname, join } from "node:path";
-import { localFailure } from "../../../commands/local_file.ts";
+import { localFailure } from "../../../client/local_file.ts";
 import { textOf } from "../../../commands/pod_path.ts";
 import { localNameOf } from "../../data/local_paths.ts";
 

@@ -1,7 +1,7 @@
 /** Uploads, downloads and archives: the questions before them, and the work in the background. */
 import { basename, dirname, join } from "node:path";
 import type { FileAnswer } from "../../../client/api.ts";
-import { closeOnce, isFolder, lookAt, openForReading } from "../../../commands/local_file.ts";
+import { closeOnce, isFolder, lookAt, openForReading } from "../../../client/local_file.ts";
 import { inFolder, lastName, shownPath } from "../../../commands/pod_path.ts";
 import { openArchive, openResumed, saveAnswer, sendSource, wholeSize } from "../../../commands/transfer.ts";
 import { Problem, problemOf } from "../../client/problem.ts";
