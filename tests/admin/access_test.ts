@@ -73,7 +73,7 @@ Deno.test("access shows names for ids, opens the pod to all after a question, an
     assert.match(admin.text().replaceAll(/\s+/g, " "), new RegExp(PUBLIC_WARNING));
     assert.equal((await podsNow(world))[0].is_public, true);
     await admin.press("p");
-    await admin.until("From then on the 1 listed and officers may enter.");
+    await admin.until("From then on officers and the 1 listed may enter.");
     await admin.press("y");
     await admin.until("Only officers and those listed may enter now");
     assert.equal((await podsNow(world))[0].is_public, false);

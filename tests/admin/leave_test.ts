@@ -60,7 +60,15 @@ Deno.test("q and a command ask above a form too, wherever one went from it", asy
       await admin.type("events");
       await admin.press("enter");
       await admin.until("What you typed is lost");
-      await admin.press("n", "esc");
+      // Whoever asks for something else above the question is asked anew, and answers once.
+      await admin.press(":");
+      await admin.type("spend");
+      await admin.press("enter");
+      await admin.until("What you typed is lost");
+      await admin.press("n");
+      await admin.untilGone("What you typed is lost");
+      await admin.until("Help: New pod");
+      await admin.press("esc");
       await admin.until(/Name +lab/);
       await admin.press(":");
       await admin.type("settings");

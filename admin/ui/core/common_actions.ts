@@ -128,6 +128,8 @@ async function refresh(at: At<unknown, unknown>, common: Common): Promise<void> 
 /** Goes away from the open screens, after a question where that loses what was typed on one of them. */
 function unlessUnsent(at: At<unknown, unknown>, common: Common, go: (ui: Ui) => void): void {
   if (!common.isUnsent()) return go(at);
+  // A question that is open is answered by no; else the same one could stand on top of itself.
+  if (topOf(common.state()).screen.isQuestion === true) at.close();
   at.open(confirmScreen, {
     title: "Leave the form",
     lines: () => ["What you typed is lost."],

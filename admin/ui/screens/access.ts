@@ -143,10 +143,12 @@ function pasteOf(at: AccessAt): FormParams {
 
 function askPublic(at: AccessAt, pod: Pod): void {
   if (pod.is_public) {
-    const listed = pod.allowed_users.length === 0 ? "nobody" : `the ${pod.allowed_users.length} listed`;
+    const may = pod.allowed_users.length === 0
+      ? "only officers"
+      : `officers and the ${pod.allowed_users.length} listed`;
     return askToTake(at, pod, {
       title: `Only listed people for ${pod.name}`,
-      what: `From then on ${listed} and officers may enter.`,
+      what: `From then on ${may} may enter.`,
       yes: "change it",
       change: { is_public: false },
       done: "Only officers and those listed may enter now",

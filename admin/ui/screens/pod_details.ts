@@ -1,3 +1,4 @@
+import { withWallTimes } from "../../commands/session_times.ts";
 import type { Ui } from "../core/screen.ts";
 import { accessText, machineText, noAddressHint, statusSpan, statusWord, whoIsOn } from "../data/pod_words.ts";
 import { attentionResource, connectedResource, type Pod } from "../data/pods.ts";
@@ -54,9 +55,11 @@ function factsOf(ui: Ui, pod: Pod): Fact[] {
       "Stops",
       pod.stops_at === null
         ? null
-        : `${localTime(pod.stops_at, zone, now)}${pod.stops_why === null ? "" : `: ${pod.stops_why}`}`,
+        : `${localTime(pod.stops_at, zone, now)}${
+          pod.stops_why === null ? "" : `: ${withWallTimes(pod.stops_why, zone)}`
+        }`,
     ],
-    ["Stays up", pod.stays_why],
+    ["Stays up", pod.stays_why === null ? null : withWallTimes(pod.stays_why, zone)],
     ["Kept until", time(pod.keep_until)],
     ["Idle stop", rule(pod.auto_stop_after_minutes, settings?.auto_stop_after_minutes, "minutes")],
     ["Longest run", rule(pod.max_run_hours, settings?.max_run_hours, "hours")],
