@@ -48,13 +48,13 @@ async function withServer(dir: DataDir, options: ServeOptions, use: (server: Ser
   }
 }
 
-/** A start that must be refused: nothing on standard output, one line on standard error. */
+/** A start that must be refused: nothing on standard output; on standard error what is wrong in one line, and what helps. */
 async function refusedStart(dir: DataDir, options: ServeOptions): Promise<Finished> {
   const program = startServeProgram(dir, options);
   try {
     const ended = await program.ended();
     assert.equal(program.stdout(), "");
-    assert.match(program.stderr(), /^error: [^\n]+\n$/);
+    assert.match(program.stderr(), /^error: [^\n]+\n(?:hint: [^\n]+\n)?$/);
     return { ...ended, stdout: "", stderr: program.stderr() };
   } finally {
     await program.close();
@@ -133,6 +133,7 @@ Deno.test("serve refuses to start when a setting, a file or another program stan
         const { code, stderr } = await refusedStart(dir, plain);
         assert.equal(code, 5);
         assert.match(stderr, /Another orgpods uses the data directory/);
+        assert.match(stderr, /an orgpods admin that runs without one: stop or leave that first/);
         assert.equal((await server.call("GET", "/health")).json.status, "ok");
         assert.equal((await server.operator("GET", "/api/operator/status")).status, 200, "its socket is still its own");
         await endsWell(server);
