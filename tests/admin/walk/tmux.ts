@@ -13,6 +13,8 @@ import { WalkFailed, type WalkReport } from "./walk.ts";
 
 const WORDS = SCREENS.flatMap(({ command }) => command === undefined ? [] : [{ word: command.word, takes: false }]);
 const MOST_TOLD = 40;
+/** The exit code that the pane prints; keys that come after the end are echoed before it. */
+const ENDED = /rc=\d+$/m;
 /** So many steps after the other, until it must show that it still answers. */
 const PROBE_EVERY = 12;
 const SHORT_MS = 100;
@@ -82,7 +84,7 @@ class TmuxWalker {
   }
 
   private async hasEnded(terminal: Tmux): Promise<boolean> {
-    return /^rc=\d+$/m.test(await terminal.screen()) && !(await terminal.flag("alternate_on"));
+    return ENDED.test(await terminal.screen()) && !(await terminal.flag("alternate_on"));
   }
 
   private sight(screen: string): Sight {
@@ -146,7 +148,7 @@ class TmuxWalker {
   }
 
   private async untilOrEnd(terminal: Tmux, want: RegExp): Promise<void> {
-    await terminal.until(new RegExp(`${want.source}|^rc=\\d+$`, "m"));
+    await terminal.until(new RegExp(`${want.source}|${ENDED.source}`, "m"));
   }
 
   /** Stops the server for a while, or lets it go on. */
