@@ -3,7 +3,7 @@ import { AppError } from "../../server/errors.ts";
 import { makePrivateFolder, removeIfThere, replaceFile } from "../member_ssh/private_file.ts";
 import { localFailure } from "./local_file.ts";
 import { objectIn } from "./refusal.ts";
-import { readTokenFile } from "./token.ts";
+import { readTokenFile, TOKEN_FORM } from "./token.ts";
 
 /** An officer token as the admin keeps it, for one org of one server. */
 export interface KeptToken {
@@ -36,7 +36,7 @@ export function readKeptToken(path: string): KeptToken | null {
     throw localFailure(error, path);
   }
   const { token, expires_at } = objectIn(readTokenFile(path)) ?? {};
-  if (typeof token !== "string" || !/^[\x21-\x7e]{8,200}$/.test(token)) return null;
+  if (typeof token !== "string" || !TOKEN_FORM.test(token)) return null;
   return { token, expires_at: typeof expires_at === "string" ? expires_at : null };
 }
 

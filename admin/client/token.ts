@@ -1,5 +1,8 @@
 import { AppError, shown } from "../../server/errors.ts";
 
+/** What a token looks like: anything else cannot stand in a header. */
+export const TOKEN_FORM = /^[\x21-\x7e]{8,200}$/;
+
 /**
  * The officer token for a remote server: from a file that only its owner can read, else from the environment. It is
  * never an argument, because those are seen by everybody on the machine. Throws `AppError("usage")`.
@@ -12,7 +15,7 @@ export function officerToken(tokenFile: string | undefined, fromEnv: string | un
         "that is pasted there, and other commands take it",
     });
   }
-  if (!/^[\x21-\x7e]{8,200}$/.test(text)) throw new AppError("usage", "The officer token must be one line of text");
+  if (!TOKEN_FORM.test(text)) throw new AppError("usage", "The officer token must be one line of text");
   return text;
 }
 

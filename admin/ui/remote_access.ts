@@ -4,7 +4,7 @@ import type { Connection } from "../client/connection.ts";
 import { keepToken, type KeptToken, officerFolder, officerTokenPath, readKeptToken } from "../client/officer_token.ts";
 import { Refusal } from "../client/refusal.ts";
 import { connectRemote, namesProxy, originOf } from "../client/remote.ts";
-import { officerToken } from "../client/token.ts";
+import { officerToken, TOKEN_FORM } from "../client/token.ts";
 import type { Shell } from "../commands/shell.ts";
 import { Problem, problemOf } from "./client/problem.ts";
 import { firstAnswer } from "./first_wait.ts";
@@ -39,7 +39,7 @@ export function createRemoteAccess(shell: Shell, server: string): RemoteAccess {
   const pageOf = (org: string) => `${origin}/api/compute/${org}/officer/login`;
 
   const check: RemoteAccess["check"] = async (org, token) => {
-    if (!/^[\x21-\x7e]{8,200}$/.test(token)) {
+    if (!TOKEN_FORM.test(token)) {
       throw new Problem("signed_out", "A token is one line of 8 to 200 characters, such as plat_…");
     }
     const connection = connect(token);

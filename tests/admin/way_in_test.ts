@@ -159,6 +159,23 @@ Deno.test("namesProxy finds the environment's proxy for a server elsewhere, and 
   assert.equal(namesProxy("https://pods.example.org", () => ""), false);
 });
 
+Deno.test("what cannot be a token is refused before anything is sent, whatever was pasted", async () => {
+  const asked: string[] = [];
+  const answer = (request: Request) => {
+    asked.push(request.url);
+    return Response.json({ tokens: [] });
+  };
+  await withServer(answer, async (host) => {
+    const url = `http://${host}`;
+    const { shell } = shellOf({ server: url, org: "demo" }, { XDG_CONFIG_HOME: "/nowhere" });
+    const access = createRemoteAccess(shell, url);
+    for (const text of ["", "plat_", "plat_private\ue000use", "plat_with a space", `plat_${"x".repeat(200)}`]) {
+      await assert.rejects(access.check("demo", text), /^Problem: A token is one line of 8 to 200 characters/, text);
+    }
+    assert.deepEqual(asked, []);
+  });
+});
+
 Deno.test("a token that works but cannot be kept is used, and the reason is said", async () => {
   const file = await Deno.makeTempFile({ prefix: "orgpods-test-" });
   try {

@@ -1,5 +1,6 @@
 /** The whole admin in the test's own process, over a world without sockets, on a fake terminal of any size. */
 import type { Connection } from "../../admin/client/connection.ts";
+import { TOKEN_FORM } from "../../admin/client/token.ts";
 import { Problem } from "../../admin/ui/client/problem.ts";
 import type { Admin } from "../../admin/ui/core/admin.ts";
 import type { AnyScreen } from "../../admin/ui/core/screen.ts";
@@ -97,7 +98,9 @@ export async function startFakeAdmin(world: World, options: FakeAdminOptions = {
   const signIn = createSignIn({
     pageOf: (org) => `https://pods.example.org/api/compute/${org}/officer/login`,
     accept: async (org, token) => {
-      if (!token.startsWith("plat_")) throw new Problem("signed_out", "A token is one line, such as plat_…");
+      if (!token.startsWith("plat_") || !TOKEN_FORM.test(token)) {
+        throw new Problem("signed_out", "A token is one line, such as plat_…");
+      }
       await session.renew(connect(token), org);
       return null;
     },
