@@ -146,6 +146,18 @@ Deno.test("webhooks changes name, events and secret, switches off and on, and de
   });
 });
 
+Deno.test("a key that opens a form is pressed twice, and opens it once", async () => {
+  await withHooks({ columns: 100 }, async (admin, world, receiver) => {
+    await addSigned(world, receiver);
+    await run(admin, "webhooks", /^> grading/m);
+    await admin.type("ee");
+    await admin.until("New address");
+    await admin.press("esc");
+    await admin.untilGone("New address");
+    await admin.until(/^> grading/m);
+  });
+});
+
 Deno.test("webhooks lists what was sent, with details, and sends one again", async () => {
   await withHooks({ columns: 100 }, async (admin, world, receiver) => {
     const id = await addSigned(world, receiver);

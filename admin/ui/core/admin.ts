@@ -202,6 +202,11 @@ export function createAdmin(options: AdminOptions): Admin {
         close: () => dispatch({ kind: "close", layer }),
       };
     },
+    async openLate(load, open) {
+      const { id } = topOf(state);
+      const module = await load();
+      if (topOf(state).id === id) open(module);
+    },
     home: (screen, params) => dispatch({ kind: "home", screen: screen as AnyScreen, params }),
     say,
     call,

@@ -122,6 +122,11 @@ export interface Ui {
   readonly transfers: Transfers;
   /** Opens a screen above this one; the handle is for what goes on beside it, such as a transfer. */
   open<P, S>(screen: Screen<P, S>, params: P): Handle<S>;
+  /**
+   * Opens something of a module that is loaded now, such as a heavy form; nothing when another screen came or went
+   * meanwhile: a key that is pressed twice opens it once.
+   */
+  openLate<M>(load: () => Promise<M>, open: (module: M) => void): Promise<void>;
   /** Leaves everything above the first screen and opens this one there. */
   home<P, S>(screen: Screen<P, S>, params: P): void;
   /** A message in the line above the footer. */

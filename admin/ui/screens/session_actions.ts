@@ -16,7 +16,7 @@ const forms = () => import("./session_form.ts");
 
 /** Opens the form for a new session; without a pod it is chosen first. */
 export async function addSession(ui: Ui, pod: PodOfSession | null): Promise<void> {
-  if (pod !== null) return (await forms()).openAddForm(ui, pod);
+  if (pod !== null) return await ui.openLate(forms, ({ openAddForm }) => openAddForm(ui, pod));
   ui.open(pickerScreen, {
     title: "New session of which pod?",
     rows: (at) => at.read(podsResource).value?.pods.map(({ id, name }) => ({ key: id, text: name, note: id })) ?? null,
@@ -28,7 +28,8 @@ export async function addSession(ui: Ui, pod: PodOfSession | null): Promise<void
 }
 
 async function changeSession(ui: Ui, session: Session): Promise<void> {
-  (await forms()).openChangeForm(ui, { id: session.pod_id!, name: session.pod_name }, session);
+  const pod = { id: session.pod_id!, name: session.pod_name };
+  await ui.openLate(forms, ({ openChangeForm }) => openChangeForm(ui, pod, session));
 }
 
 /** Opens the form that puts the stop of a session off. */

@@ -77,7 +77,7 @@ export const webhooksScreen = defineScreen<null, ListState>({
       word: "add-webhook",
       label: "add",
       about: "add a webhook",
-      run: async (at) => (await forms()).openAddForm(at),
+      run: (at) => at.openLate(forms, ({ openAddForm }) => openAddForm(at)),
     },
     {
       keys: ["e"],
@@ -85,7 +85,10 @@ export const webhooksScreen = defineScreen<null, ListState>({
       label: "change",
       about: "change name, address or events of the selected webhook",
       when: (at) => list.selected(at) !== undefined,
-      run: (at) => change(at, list.selected(at)!),
+      run: (at) => {
+        const hook = list.selected(at)!;
+        return at.openLate(forms, ({ openChangeForm }) => openChangeForm(at, hook));
+      },
     },
     {
       keys: ["t"],
@@ -154,11 +157,6 @@ function hookLines(at: Ui & { readonly width: number }, hook: Webhook): Line[] {
     ["Dropped", hook.dropped_24h === 0 ? null : `${hook.dropped_24h} in 24 hours`],
     ["Added", `${time(hook.created_at)} by ${hook.created_by === null ? "somebody" : personText(at, hook.created_by)}`],
   ], at.width - 2).map((one) => [span(" "), ...one]);
-}
-
-async function change(ui: Ui, hook: Webhook): Promise<void> {
-  const { openChangeForm } = await forms();
-  openChangeForm(ui, hook);
 }
 
 async function test(ui: Ui, hook: Webhook): Promise<void> {
