@@ -78,3 +78,10 @@ export function listing(
 ): Response {
   return Response.json({ path: "/workspace", files: entries, cursor: null, total: entries.length, ...more });
 }
+
+/** Whether something is at a path of this machine. */
+export const exists = (path: string) =>
+  Deno.lstat(path).then(() => true, (error) => {
+    if (error instanceof Deno.errors.NotFound) return false;
+    throw error;
+  });
