@@ -2,7 +2,8 @@
 import { openDatabase } from "../db/open.ts";
 import { createApp } from "../server/app.ts";
 import { systemClock } from "../server/clock.ts";
-import { dataDirAt, initDataDir, takeLock } from "../server/data_dir.ts";
+import { dataDirAt, initDataDir } from "../server/data_dir.ts";
+import { takeLock } from "../server/data_lock.ts";
 import { generateSecretKey } from "../server/identity/secret_box.ts";
 import { listen } from "../server/listen.ts";
 import { configOf, shutDown, stderrLog, stopSignal } from "../server/serve.ts";

@@ -5,7 +5,7 @@
 import { openDatabase } from "../db/open.ts";
 import { createApp } from "../server/app.ts";
 import { MINUTE, systemClock } from "../server/clock.ts";
-import { takeLock } from "../server/data_dir.ts";
+import { takeLock } from "../server/data_lock.ts";
 import { createOutward } from "../server/fetch_once.ts";
 import type { LimitRule } from "../server/http/limits.ts";
 import { listen } from "../server/listen.ts";

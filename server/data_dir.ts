@@ -1,4 +1,3 @@
-import { DatabaseSync } from "node:sqlite";
 import { AppError, shown } from "./errors.ts";
 
 /** The files of a data directory. Nothing is written anywhere else. */
@@ -79,46 +78,4 @@ export function requireDataDir(dir: DataDir): void {
   if (((info.mode ?? 0) & 0o077) !== 0) {
     throw new AppError("usage", `The data directory ${shown(dir.path)} is open to others; run: chmod 700 ${dir.path}`);
   }
-}
-
-/** The one lock of a data directory, freed by the system when the process ends, however it ends. */
-export interface Lock {
-  release(): void;
-}
-
-/**
- * Takes the lock, or returns null when another process holds it. It is an exclusive transaction on a database file of
- * its own: SQLite's locks are the system's, so a killed process leaves none behind.
- */
-export function tryLock(dir: DataDir): Lock | null {
-  const file = new DatabaseSync(`${dir.path}/lock`, { timeout: 0 });
-  try {
-    file.exec("pragma busy_timeout = 0; begin exclusive");
-  } catch (error) {
-    file.close();
-    if (/database is locked|busy/i.test((error as Error).message)) return null;
-    throw error;
-  }
-  Deno.chmodSync(`${dir.path}/lock`, 0o600);
-  return {
-    release() {
-      file.exec("rollback");
-      file.close();
-    },
-  };
-}
-
-/** Who may hold a data directory for long. */
-export const HELD_BY_ADMIN =
-  "It is another server, or an orgpods admin that runs without one: stop or leave that first";
-
-/** The lock, or `already_running`. */
-export function takeLock(dir: DataDir): Lock {
-  const lock = tryLock(dir);
-  if (lock === null) {
-    throw new AppError("already_running", `Another orgpods uses the data directory ${shown(dir.path)}`, {
-      hint: HELD_BY_ADMIN,
-    });
-  }
-  return lock;
 }

@@ -1,7 +1,8 @@
 import { openDatabase } from "../db/open.ts";
 import { createApp } from "./app.ts";
 import { systemClock } from "./clock.ts";
-import { type Lock, requireDataDir } from "./data_dir.ts";
+import { requireDataDir } from "./data_dir.ts";
+import type { Lock } from "./data_lock.ts";
 import { createOutward } from "./fetch_once.ts";
 import { localAccount } from "./listen.ts";
 import { silentLog } from "./log.ts";

@@ -3,6 +3,7 @@ import type { Config } from "./config.ts";
 import type { DataDir } from "./data_dir.ts";
 import { AppError } from "./errors.ts";
 import { describeError, type Log } from "./log.ts";
+import { removeStaleSocket } from "./operator_socket.ts";
 
 export interface Listening {
   /** Where the API is, as a URL without a path. */
@@ -68,15 +69,6 @@ function openTcp(app: App, config: Config, onError: (error: unknown) => Response
       throw new AppError("already_running", `Port ${config.port} on ${config.host} is in use by another program`);
     }
     throw error;
-  }
-}
-
-/** A socket file left by a killed process; the lock says that nobody else is there. */
-async function removeStaleSocket(dir: DataDir): Promise<void> {
-  try {
-    await Deno.remove(dir.socket);
-  } catch (error) {
-    if (!(error instanceof Deno.errors.NotFound)) throw error;
   }
 }
 

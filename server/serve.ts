@@ -2,7 +2,8 @@ import { openDatabase } from "../db/open.ts";
 import { type App, createApp } from "./app.ts";
 import { systemClock } from "./clock.ts";
 import { type Config, type ConfigFlags, loadEnvironment, missingSettings, readConfig } from "./config.ts";
-import { type DataDir, dataDirAt, initDataDir, isInitialized, requireDataDir, takeLock } from "./data_dir.ts";
+import { type DataDir, dataDirAt, initDataDir, isInitialized, requireDataDir } from "./data_dir.ts";
+import { lockForServer } from "./data_lock.ts";
 import { createOutward } from "./fetch_once.ts";
 import { homeOf } from "./home.ts";
 import { generateSecretKey } from "./identity/secret_box.ts";
@@ -62,7 +63,7 @@ export async function serve(options: ServeOptions): Promise<number> {
   }
   requireDataDir(dataDirAt(options.dataDir));
   const { config, dir } = configOf(options);
-  const lock = takeLock(dir);
+  const lock = await lockForServer(dir);
   const db = openDatabase(dir.database);
   const outward = createOutward();
   const home = homeOf(dir.path);

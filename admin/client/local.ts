@@ -1,7 +1,11 @@
-import { type DataDir, dataDirAt, HELD_BY_ADMIN, requireDataDir, tryLock } from "../../server/data_dir.ts";
+import { type DataDir, dataDirAt, requireDataDir } from "../../server/data_dir.ts";
+import { type Lock, waitForLock } from "../../server/data_lock.ts";
 import { AppError, shown } from "../../server/errors.ts";
+import { isListening } from "../../server/operator_socket.ts";
 import type { Connection } from "./connection.ts";
+import { createHandover } from "./handover.ts";
 import { ANSWER_MS, type NoAnswer, nodeFetch } from "./node_fetch.ts";
+import { openOwnProcess, type OwnProcess } from "./own_process.ts";
 import { Refusal } from "./refusal.ts";
 
 export interface LocalTarget {
@@ -15,7 +19,6 @@ export interface LocalTarget {
 /** The host of requests that never leave this machine; the server does not look at it. */
 const BASE_URL = "http://operator";
 const WAIT_MS = 10_000;
-const RETRY_MS = 100;
 
 /**
  * The server of a data directory: over the operator's socket when one runs; without one the App in this process, under
@@ -24,30 +27,44 @@ const RETRY_MS = 100;
  */
 export async function connectLocal(target: LocalTarget): Promise<Connection> {
   const dir = dataDirAt(target.dataDir);
+  const lock = await socketOrLock(target, dir);
+  if (lock === null) return overSocket(dir);
+  const { openInProcess } = await import("../../server/in_process.ts");
+  const app = openInProcess(target, lock);
+  return { baseUrl: BASE_URL, isOperator: true, isOwnProcess: true, fetch: app.fetch, close: app.close };
+}
+
+/**
+ * As `connectLocal`, for somebody who stays long: without a server the data directory is given to a server that starts,
+ * or to a command, and requests go on there or here. Until then `isOwnProcess` is true.
+ */
+export async function connectLocalForLong(target: LocalTarget): Promise<Connection> {
+  const dir = dataDirAt(target.dataDir);
+  const open = async (): Promise<OwnProcess | null> => {
+    const lock = await socketOrLock(target, dir);
+    return lock === null ? null : await openOwnProcess(target, dir, lock);
+  };
+  const first = await open();
+  return first === null ? overSocket(dir) : createHandover(first, { open, overSocket: () => overSocket(dir) });
+}
+
+/** The lock when no server runs, null when one answers on the socket. */
+async function socketOrLock(target: LocalTarget, dir: DataDir): Promise<Lock | null> {
   const isOwn = checkedOwner(dir);
-  for (const until = performance.now() + (target.waitMs ?? WAIT_MS);;) {
-    if (await isListening(dir.socket)) return overSocket(dir.socket);
-    if (!isOwn) {
-      throw new AppError(
-        "permission_denied",
-        `No server runs over ${shown(dir.path)}, and the directory belongs to another user: run this as that user`,
-      );
-    }
-    const lock = tryLock(dir);
-    if (lock !== null) {
-      const { openInProcess } = await import("../../server/in_process.ts");
-      const app = openInProcess(target, lock);
-      return { baseUrl: BASE_URL, isOperator: true, isOwnProcess: true, fetch: app.fetch, close: app.close };
-    }
-    if (performance.now() > until) {
-      throw new AppError(
-        "already_running",
-        `Another orgpods uses the data directory ${shown(dir.path)} and does not answer on its socket`,
-        { hint: HELD_BY_ADMIN },
-      );
-    }
-    await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+  if (await isListening(dir)) return null;
+  if (!isOwn) {
+    throw new AppError(
+      "permission_denied",
+      `No server runs over ${shown(dir.path)}, and the directory belongs to another user: run this as that user`,
+    );
   }
+  const lock = await waitForLock(dir, target.waitMs ?? WAIT_MS);
+  if (lock !== null || await isListening(dir)) return lock;
+  throw new AppError(
+    "already_running",
+    `Another orgpods uses the data directory ${shown(dir.path)} and does not answer on its socket`,
+    { hint: "It is a command that is under way, or a server that starts or stops: try again in a moment" },
+  );
 }
 
 /**
@@ -67,22 +84,11 @@ function checkedOwner(dir: DataDir): boolean {
   }
 }
 
-async function isListening(path: string): Promise<boolean> {
-  try {
-    const probe = await Deno.connect({ transport: "unix", path });
-    probe.close();
-    return true;
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.ConnectionRefused) return false;
-    throw error;
-  }
-}
-
-function overSocket(path: string): Connection {
+function overSocket(dir: DataDir): Connection {
   const asError = ({ isLate }: NoAnswer) => {
     const what = isLate ? `did not answer within ${ANSWER_MS / 1000} s` : "went away before it answered";
     return new Refusal(`The server ${what}; whether the request was carried out is not known`, 6);
   };
-  const fetch = nodeFetch({ socketPath: path }, { asError });
+  const fetch = nodeFetch({ socketPath: dir.socket }, { asError });
   return { baseUrl: BASE_URL, isOperator: true, fetch, close: () => Promise.resolve() };
 }

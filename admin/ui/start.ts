@@ -2,7 +2,7 @@ import { DAY, systemClock } from "../../server/clock.ts";
 import { AppError, exitCodeOf, isErrorCode } from "../../server/errors.ts";
 import { type Api, createApi, read } from "../client/api.ts";
 import type { Connection } from "../client/connection.ts";
-import { connectLocal } from "../client/local.ts";
+import { connectLocalForLong } from "../client/local.ts";
 import { exitCodeOfStatus, Refusal } from "../client/refusal.ts";
 import { pathPart } from "../commands/connected.ts";
 import type { Shell } from "../commands/shell.ts";
@@ -21,7 +21,8 @@ import { localTime } from "./text/units.ts";
 /** A way in: the session, and what the admin needs to change it. */
 interface Way {
   readonly session: Session;
-  readonly isOwnProcess: boolean;
+  /** Until a server takes the data directory over. */
+  isOwnProcess(): boolean;
   /** A warning to begin with. */
   readonly notice?: string | undefined;
   readonly signIn: AnyScreen;
@@ -63,7 +64,7 @@ async function local(shell: Shell): Promise<Way> {
   const { dataDir, envFile, org, tokenFile, allowTestUpstreams } = shell.options;
   if (tokenFile !== undefined) throw new AppError("usage", "--token-file is for another server: name it with --server");
   if (org !== undefined) pathPart(org, "--org");
-  const connection = await connectLocal({
+  const connection = await connectLocalForLong({
     dataDir,
     ...(envFile === undefined ? {} : { envFile }),
     ...(allowTestUpstreams === undefined ? {} : { allowTestUpstreams }),
@@ -80,7 +81,7 @@ async function local(shell: Shell): Promise<Way> {
     const session = createSession({ connection, org: first, address: null, now: systemClock.now });
     return {
       session,
-      isOwnProcess: connection.isOwnProcess === true,
+      isOwnProcess: () => connection.isOwnProcess === true,
       // The operator's socket asks for no token.
       signIn: createSignIn({ pageOf: () => "", accept: () => Promise.resolve(null) }),
       asksOrg: org === undefined && prefixes.length > 1,
@@ -115,7 +116,7 @@ async function remote(shell: Shell, server: string, zone: string): Promise<Way> 
   const signIn = createSignIn({ pageOf: access.pageOf, accept });
   return {
     session,
-    isOwnProcess: false,
+    isOwnProcess: () => false,
     notice: expiry?.isSoon === true ? expiry.text : undefined,
     signIn,
     asksOrg: false,

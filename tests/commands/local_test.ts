@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { connectLocal } from "../../admin/client/local.ts";
-import { takeLock } from "../../server/data_dir.ts";
+import { takeLock } from "../../server/data_lock.ts";
 import { GUILD, OFFICER_ROLE } from "../../server/demo/people.ts";
 import { generateSecretKey, parseSecretKeys } from "../../server/identity/secret_box.ts";
 import { lacks } from "../support/needs.ts";

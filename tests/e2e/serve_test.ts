@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import { systemClock } from "../../server/clock.ts";
-import { type DataDir, tryLock } from "../../server/data_dir.ts";
+import type { DataDir } from "../../server/data_dir.ts";
+import { tryLock } from "../../server/data_lock.ts";
 import { MEMBER, OFFICER } from "../../server/demo/people.ts";
 import { createInProcessHost } from "../../server/demo/pods/inprocess_host.ts";
 import { generateSecretKey } from "../../server/identity/secret_box.ts";

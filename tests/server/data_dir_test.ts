@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { openDatabase } from "../../db/open.ts";
-import { dataDirAt, initDataDir, requireDataDir, takeLock, tryLock } from "../../server/data_dir.ts";
+import { dataDirAt, initDataDir, requireDataDir } from "../../server/data_dir.ts";
 import { AppError } from "../../server/errors.ts";
 import { generateSecretKey } from "../../server/identity/secret_box.ts";
 
@@ -33,16 +33,6 @@ Deno.test("requireDataDir refuses a folder without a database and one that is op
     openDatabase(dir.database).close();
     Deno.chmodSync(folder, 0o755);
     assert.throws(() => requireDataDir(dir), /is open to others; run: chmod 700/);
-  }));
-
-Deno.test("takeLock refuses while the lock is held, and takes it when it was released", () =>
-  withFolder((folder) => {
-    const dir = dataDirAt(folder);
-    const first = takeLock(dir);
-    assert.equal(tryLock(dir), null);
-    assert.throws(() => takeLock(dir), (error: AppError) => error.code === "already_running");
-    first.release();
-    takeLock(dir).release();
   }));
 
 Deno.test("initDataDir leaves a folder with other files alone", () =>

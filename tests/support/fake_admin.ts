@@ -110,7 +110,7 @@ export async function startFakeAdmin(world: World, options: FakeAdminOptions = {
     clock: world.clock,
     zone: "Europe/Berlin",
     env: (name) => options.env?.[name],
-    isOwnProcess: false,
+    isOwnProcess: () => false,
     screens: SCREENS,
     first: (options.first ?? { screen: podsScreen, params: null }) as { screen: AnyScreen; params: unknown },
     signIn,

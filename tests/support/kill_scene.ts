@@ -1,6 +1,7 @@
 /** What the kill tests share: one data directory, stand-ins that live on, and a server that is killed and started again. */
 import assert from "node:assert/strict";
-import { type DataDir, tryLock } from "../../server/data_dir.ts";
+import type { DataDir } from "../../server/data_dir.ts";
+import { tryLock } from "../../server/data_lock.ts";
 import { MEMBER, OFFICER } from "../../server/demo/people.ts";
 import type { PodHost } from "../../server/demo/pods/host.ts";
 import { generateSecretKey } from "../../server/identity/secret_box.ts";

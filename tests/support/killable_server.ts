@@ -8,7 +8,7 @@ import type { Database } from "../../db/database.ts";
 import { openDatabase } from "../../db/open.ts";
 import { createApp } from "../../server/app.ts";
 import { systemClock } from "../../server/clock.ts";
-import { takeLock } from "../../server/data_dir.ts";
+import { takeLock } from "../../server/data_lock.ts";
 import { createOutward } from "../../server/fetch_once.ts";
 import { listen } from "../../server/listen.ts";
 import { POD_TIMINGS } from "../../server/pods/deps.ts";

@@ -40,7 +40,8 @@ export interface AdminOptions {
   readonly zone: string;
   /** The environment of this program; empty when left out. */
   readonly env?: (name: string) => string | undefined;
-  readonly isOwnProcess: boolean;
+  /** Whether no server runs, so that nothing is scheduled. */
+  isOwnProcess(): boolean;
   /** A warning to begin with. */
   readonly notice?: string | undefined;
   readonly columns: number;
@@ -106,7 +107,7 @@ export function createAdmin(options: AdminOptions): Admin {
       session,
       now: clock.now(),
       zone,
-      isOwnProcess: options.isOwnProcess,
+      isOwnProcess: options.isOwnProcess(),
       shown,
       cache,
       transfers: transfers.list(),

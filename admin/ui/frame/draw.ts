@@ -20,7 +20,7 @@ import { assemble, dialogRoom, type Layout, layoutOf, LEAST, overlaid, rowsOf, t
 
 /** From then on it is said how long something takes. */
 const SLOW_MS = 2 * SECOND;
-const OWN_PROCESS = "No server runs: nothing is scheduled, and none can start until you leave";
+const OWN_PROCESS = "No server runs: nothing is scheduled until one starts";
 
 export interface DrawParts {
   readonly state: UiState;
