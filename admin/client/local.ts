@@ -1,11 +1,12 @@
 import { type DataDir, dataDirAt, requireDataDir } from "../../server/data_dir.ts";
 import { type Lock, waitForLock } from "../../server/data_lock.ts";
 import { AppError, shown } from "../../server/errors.ts";
+import type { InProcess } from "../../server/in_process.ts";
 import { isListening } from "../../server/operator_socket.ts";
 import type { Connection } from "./connection.ts";
 import { createHandover } from "./handover.ts";
 import { ANSWER_MS, type NoAnswer, nodeFetch } from "./node_fetch.ts";
-import { openOwnProcess, type OwnProcess } from "./own_process.ts";
+import { createOwnProcess, type OwnProcess } from "./own_process.ts";
 import { Refusal } from "./refusal.ts";
 
 export interface LocalTarget {
@@ -29,8 +30,7 @@ export async function connectLocal(target: LocalTarget): Promise<Connection> {
   const dir = dataDirAt(target.dataDir);
   const lock = await socketOrLock(target, dir);
   if (lock === null) return overSocket(dir);
-  const { openInProcess } = await import("../../server/in_process.ts");
-  const app = openInProcess(target, lock);
+  const app = await openApp(target, lock);
   return { baseUrl: BASE_URL, isOperator: true, isOwnProcess: true, fetch: app.fetch, close: app.close };
 }
 
@@ -42,10 +42,16 @@ export async function connectLocalForLong(target: LocalTarget): Promise<Connecti
   const dir = dataDirAt(target.dataDir);
   const open = async (): Promise<OwnProcess | null> => {
     const lock = await socketOrLock(target, dir);
-    return lock === null ? null : await openOwnProcess(target, dir, lock);
+    return lock === null ? null : createOwnProcess(await openApp(target, lock), dir);
   };
   const first = await open();
   return first === null ? overSocket(dir) : createHandover(first, { open, overSocket: () => overSocket(dir) });
+}
+
+/** The App is loaded only when no server runs. */
+async function openApp(target: LocalTarget, lock: Lock): Promise<InProcess> {
+  const { openInProcess } = await import("../../server/in_process.ts");
+  return openInProcess(target, lock);
 }
 
 /** The lock when no server runs, null when one answers on the socket. */

@@ -1,7 +1,6 @@
 import type { DataDir } from "../../server/data_dir.ts";
-import { isWanted, type Lock } from "../../server/data_lock.ts";
+import { isWanted } from "../../server/data_lock.ts";
 import type { InProcess } from "../../server/in_process.ts";
-import type { ServeOptions } from "../../server/serve.ts";
 import { Refusal } from "./refusal.ts";
 
 /** How often a holder looks whether somebody else wants the data directory. */
@@ -19,24 +18,31 @@ export interface OwnProcess {
   close(): Promise<void>;
 }
 
-/** Opens the App under a lock that the caller took, and gives both away as soon as another process waits for the lock. */
-export async function openOwnProcess(options: ServeOptions, dir: DataDir, lock: Lock): Promise<OwnProcess> {
-  const { openInProcess } = await import("../../server/in_process.ts");
-  const app: InProcess = openInProcess(options, lock);
+export interface OwnProcessTimings {
+  readonly lookMs?: number;
+  readonly drainMs?: number;
+}
+
+/** Gives the App and its lock on the directory away as soon as another process waits for that. */
+export function createOwnProcess(
+  app: InProcess,
+  dir: DataDir,
+  { lookMs = LOOK_MS, drainMs = DRAIN_MS }: OwnProcessTimings = {},
+): OwnProcess {
   const { promise: given, resolve: onGiven } = Promise.withResolvers<void>();
   const underWay = new Set<UnderWay>();
   let isOpen = true;
 
   const looking = setInterval(() => {
     if (isWanted(dir)) void giveAway();
-  }, LOOK_MS);
+  }, lookMs);
   Deno.unrefTimer(looking);
 
   const giveAway = async () => {
     isOpen = false;
     clearInterval(looking);
     let timer: ReturnType<typeof setTimeout> | undefined;
-    const late = new Promise<void>((resolve) => timer = setTimeout(resolve, DRAIN_MS));
+    const late = new Promise<void>((resolve) => timer = setTimeout(resolve, drainMs));
     await Promise.race([Promise.all([...underWay].map(({ ended }) => ended)), late]);
     clearTimeout(timer);
     // What is still under way is not believed any more: it may find a closed database.
