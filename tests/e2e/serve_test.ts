@@ -134,7 +134,7 @@ Deno.test("serve refuses to start when a setting, a file or another program stan
         const { code, stderr } = await refusedStart(dir, plain);
         assert.equal(code, 5);
         assert.match(stderr, /Another orgpods uses the data directory/);
-        assert.match(stderr, /an orgpods admin that runs without one: stop or leave that first/);
+        assert.match(stderr, /hint: It is a server: stop that one first/);
         assert.equal((await server.call("GET", "/health")).json.status, "ok");
         assert.equal((await server.operator("GET", "/api/operator/status")).status, 200, "its socket is still its own");
         await endsWell(server);
