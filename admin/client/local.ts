@@ -13,13 +13,13 @@ export interface LocalTarget {
   readonly dataDir: string;
   readonly envFile?: string;
   readonly allowTestUpstreams?: boolean;
-  /** How long to wait for another command in its own process to end, or for a starting server; 10 s unless said. */
+  /** How long to wait for another command in its own process to end, or for a starting server; 15 s unless said. */
   readonly waitMs?: number;
 }
 
 /** The host of requests that never leave this machine; the server does not look at it. */
 const BASE_URL = "http://operator";
-const WAIT_MS = 10_000;
+const WAIT_MS = 15_000;
 
 /**
  * The server of a data directory: over the operator's socket when one runs; without one the App in this process, under

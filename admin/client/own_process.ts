@@ -6,7 +6,7 @@ import { Refusal } from "./refusal.ts";
 /** How often a holder looks whether somebody else wants the data directory. */
 const LOOK_MS = 500;
 /** What requests under way get before the directory is given away; a server waits longer than that. */
-const DRAIN_MS = 7_000;
+const DRAIN_MS = 12_000;
 
 /** The App in this process, for somebody who stays long: it gives the data directory to a server or a command. */
 export interface OwnProcess {
