@@ -28,7 +28,7 @@ interface Way {
   readonly signIn: AnyScreen;
   /** More than one org is in reach and none was named. */
   readonly asksOrg: boolean;
-  switchOrg(ui: Ui, org: string): Promise<void>;
+  switchOrg(ui: Ui, org: string, signal: AbortSignal): Promise<void>;
 }
 
 /** Connects, shows the admin until it is left, and gives the exit code. What broke is thrown once the terminal is whole. */
@@ -85,7 +85,7 @@ async function local(shell: Shell): Promise<Way> {
       // The operator's socket asks for no token.
       signIn: createSignIn({ pageOf: () => "", accept: () => Promise.resolve(null) }),
       asksOrg: org === undefined && prefixes.length > 1,
-      switchOrg: (_, next) => session.renew(connection, next),
+      switchOrg: (_, next, signal) => session.renew(connection, next, signal),
     };
   } catch (error) {
     await connection.close();
@@ -120,11 +120,11 @@ async function remote(shell: Shell, server: string, zone: string): Promise<Way> 
     notice: expiry?.isSoon === true ? expiry.text : undefined,
     signIn,
     asksOrg: false,
-    async switchOrg(ui, next) {
+    async switchOrg(ui, next, signal) {
       const kept: Connection | null = access.kept(next);
       if (kept === null) return void ui.open(signIn, { org: next });
       try {
-        await session.renew(kept, next);
+        await session.renew(kept, next, signal);
       } catch (error) {
         if (!(error instanceof Problem) || error.kind !== "signed_out") throw error;
         ui.open(signIn, { org: next });

@@ -125,7 +125,7 @@ Deno.test("going to another org says so until it is there, and a refusal says wh
   await withPods(["workshop"], { intercept }, async (admin) => {
     await admin.until(/^> workshop/m);
     await run(admin, "orgs", "* here");
-    await run(admin, "org other", "Going to other …");
+    await run(admin, "org other", "Go to other …");
     await admin.press("j", "k");
     slow.resolve();
     await admin.until("! You are not an officer there");

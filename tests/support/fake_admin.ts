@@ -114,7 +114,7 @@ export async function startFakeAdmin(world: World, options: FakeAdminOptions = {
     screens: SCREENS,
     first: (options.first ?? { screen: podsScreen, params: null }) as { screen: AnyScreen; params: unknown },
     signIn,
-    switchOrg: (_, org) => session.renew(connect(options.token), org),
+    switchOrg: (_, org, signal) => session.renew(connect(options.token), org, signal),
   }, terminal.streams);
 
   const { screen } = terminal;

@@ -17,6 +17,8 @@ export interface CallOptions {
   readonly deadlineMs?: number | null;
   /** Gives the call up. */
   readonly signal?: AbortSignal;
+  /** The org that it is meant for; it is not made in another one. The present one when left out. */
+  readonly org?: string;
 }
 
 /** Everything the admin asks the server goes through here. */
@@ -29,8 +31,11 @@ export interface Session {
   readonly heldUntil: number | null;
   /** Calls the API. Throws `Problem`; anything else is a mistake in the program. */
   call<T>(work: Work<T>, options?: CallOptions): Promise<T>;
-  /** Goes on with another way to the server (a new token) or another org. Throws `Problem` when that does not work. */
-  renew(connection: Connection, org: string): Promise<void>;
+  /**
+   * Goes on with another way to the server (a new token) or another org. Throws `Problem` when that does not work, and
+   * when it was given up or another one was begun meanwhile.
+   */
+  renew(connection: Connection, org: string, signal?: AbortSignal): Promise<void>;
   /** Calls `listener` whenever the link or the org changes. */
   onLink(listener: () => void): void;
   close(): Promise<void>;
@@ -41,6 +46,7 @@ export const CALL_MS = 30 * SECOND;
 export const ACTION_MS = 90 * SECOND;
 /** What a 429 may make one call wait in all. */
 const MOST_WAIT_MS = MINUTE;
+const ELSEWHERE = "It was not sent, because this is another organization now.";
 const RECONNECT_MS = [1, 2, 4, 8, 15].map((seconds) => seconds * SECOND);
 
 export interface SessionOptions {
@@ -59,6 +65,7 @@ export function createSession({ address, now, reconnectMs = RECONNECT_MS, ...fir
   let listener = () => {};
   let timer: ReturnType<typeof setTimeout> | undefined;
   let isClosed = false;
+  let renewals = 0;
 
   const setLink = (next: Link) => {
     if (isClosed || next.kind === "connected" && link.kind === "connected") return;
@@ -115,7 +122,10 @@ export function createSession({ address, now, reconnectMs = RECONNECT_MS, ...fir
       return heldUntil;
     },
     async call(work, options = {}) {
+      // One may have gone to another org since it was meant, and while it waits.
+      const { org: wanted = org } = options;
       for (let waited = 0;;) {
+        if (wanted !== org) throw new Problem("stopped", ELSEWHERE);
         try {
           return await attempt(work, options);
         } catch (error) {
@@ -127,8 +137,13 @@ export function createSession({ address, now, reconnectMs = RECONNECT_MS, ...fir
         }
       }
     },
-    async renew(next, nextOrg) {
-      await once(next, nextOrg, (api, org) => read(api.org.me.$get({ param: { org } })), {});
+    async renew(next, nextOrg, signal) {
+      const turn = ++renewals;
+      await once(next, nextOrg, (api, org) => read(api.org.me.$get({ param: { org } })), {
+        ...(signal === undefined ? {} : { signal }),
+      });
+      // An answer that comes late must not lead away from where one went after it.
+      if (turn !== renewals) throw new Problem("stopped", `${nextOrg} answered after something else was begun`);
       connection = next;
       org = nextOrg;
       clearTimeout(timer);

@@ -8,7 +8,7 @@ import { layoutOf } from "../frame/layout.ts";
 import type { Input } from "../keys/decode.ts";
 import type { Line } from "../text/line.ts";
 import { type Cache, createCache, type Resource } from "./cache.ts";
-import { createCalls } from "./calls.ts";
+import { type Calls, createCalls } from "./calls.ts";
 import { commonActions } from "./common_actions.ts";
 import { type Offer, offersOf, typingOf } from "./offers.ts";
 import { commandOf, promptStep } from "./prompt.ts";
@@ -52,7 +52,7 @@ export interface AdminOptions {
   readonly home?: { readonly screen: AnyScreen; readonly params: unknown };
   /** Opened over everything when the token stops working. */
   readonly signIn: AnyScreen;
-  switchOrg(ui: Ui, org: string): Promise<void>;
+  switchOrg(ui: Ui, org: string, signal: AbortSignal): Promise<void>;
   suspend(work: () => Promise<void>): Promise<void>;
   /** Ctrl-Z. */
   stop(): void;
@@ -159,12 +159,12 @@ export function createAdmin(options: AdminOptions): Admin {
     onEnd: (what) => dispatch({ kind: "done", what }),
   });
 
-  const sayProblem = (problem: Problem) => {
+  const sayProblem = (problem: Problem, tell: Ui["say"] = say) => {
     if (problem.kind === "signed_out") return; // The sign-in dialog says it.
-    say([problem.sentence, ...problem.notes].join(" "), problem.kind === "stopped" ? "warn" : "bad");
+    tell([problem.sentence, ...problem.notes].join(" "), problem.kind === "stopped" ? "warn" : "bad");
   };
 
-  const call: Ui["call"] = async (what, work, callOptions = {}) => {
+  const callBy = ({ say, calls }: Pick<Ui, "say" | "calls">): Ui["call"] => async (what, work, callOptions = {}) => {
     if (state.busy.includes(what)) {
       say(`${what} is under way already`, "warn");
       return null;
@@ -176,17 +176,25 @@ export function createAdmin(options: AdminOptions): Admin {
     } catch (error) {
       const problem = problemOf(error);
       if (problem === null) throw error;
-      sayProblem(problem);
+      sayProblem(problem, say);
       return null;
     } finally {
       cache.refresh();
     }
   };
 
-  const ui = (read: Ui["read"]): Ui => ({
+  /** What belongs to one org: it asks nothing of another one, and says whose it is when another one is shown. */
+  const inOrg = (org: string): Pick<Ui, "org" | "say" | "call" | "calls"> => {
+    const sayHere: Ui["say"] = (text, tone, about = org) =>
+      say(about === session.org ? text : `${about}: ${text}`, tone);
+    const callsHere: Calls = { ...calls, make: (what, work, how) => calls.make(what, work, { org, ...how }) };
+    return { org, say: sayHere, calls: callsHere, call: callBy({ say: sayHere, calls: callsHere }) };
+  };
+
+  const ui = (read: Ui["read"], here = inOrg(session.org)): Ui => ({
     now: clock.now(),
     zone,
-    org: session.org,
+    ...here,
     session,
     link: session.link,
     me: cache.read(meResource).value,
@@ -196,6 +204,7 @@ export function createAdmin(options: AdminOptions): Admin {
     env: options.env ?? (() => undefined),
     transfers,
     open(screen, params) {
+      if (session.org !== here.org) return { set: () => {}, close: () => {} };
       const layer = state.nextId;
       dispatch({ kind: "open", screen: screen as AnyScreen, params });
       return {
@@ -209,10 +218,7 @@ export function createAdmin(options: AdminOptions): Admin {
       if (topOf(state).id === id) open(module);
     },
     home: (screen, params) => dispatch({ kind: "home", screen: screen as AnyScreen, params }),
-    say,
-    call,
-    calls,
-    switchOrg: (org) => options.switchOrg(ui(read), org),
+    switchOrg: (org) => calls.during(`Go to ${org}`, (signal) => options.switchOrg(ui(read), org, signal)),
     suspend: options.suspend,
     quit: options.quit,
   });

@@ -13,6 +13,8 @@ export interface Calls {
   list(): readonly Call[];
   /** Makes a call that is shown while it is under way, and can be given up. Throws `Problem` as `Session.call` does. */
   make<T>(what: string, work: Work<T>, options: CallOptions): Promise<T>;
+  /** The same for anything else that waits for the server, and ends soon after the signal. */
+  during<T>(what: string, work: (signal: AbortSignal) => Promise<T>): Promise<T>;
   /** Waits for none of them any more; what comes of them is not known. */
   giveUp(): void;
 }
@@ -26,21 +28,26 @@ export function createCalls(
   },
 ): Calls {
   const stops = new Map<Call, AbortController>();
+  const during: Calls["during"] = async (what, work) => {
+    const call: Call = { what, since: now() };
+    const stop = new AbortController();
+    stops.set(call, stop);
+    onBegin(what);
+    try {
+      return await work(stop.signal);
+    } finally {
+      stops.delete(call);
+      onEnd(what);
+    }
+  };
   return {
     list: () => [...stops.keys()],
-    async make(what, work, options) {
-      const call: Call = { what, since: now() };
-      const stop = new AbortController();
-      const signal = options.signal === undefined ? stop.signal : AbortSignal.any([stop.signal, options.signal]);
-      stops.set(call, stop);
-      onBegin(what);
-      try {
-        return await session.call(work, { ...options, signal });
-      } finally {
-        stops.delete(call);
-        onEnd(what);
-      }
-    },
+    make: (what, work, options) =>
+      during(what, (stop) => {
+        const signal = options.signal === undefined ? stop : AbortSignal.any([stop, options.signal]);
+        return session.call(work, { ...options, signal });
+      }),
+    during,
     giveUp() {
       for (const stop of stops.values()) stop.abort();
     },

@@ -120,7 +120,10 @@ export interface Ui {
   env(name: string): string | undefined;
   /** Files on their way in the background. */
   readonly transfers: Transfers;
-  /** Opens a screen above this one; the handle is for what goes on beside it, such as a transfer. */
+  /**
+   * Opens a screen above this one; the handle is for what goes on beside it, such as a transfer. Nothing is opened once one
+   * has gone to another org: what is asked there would be done there.
+   */
   open<P, S>(screen: Screen<P, S>, params: P): Handle<S>;
   /**
    * Opens something of a module that is loaded now, such as a heavy form; nothing when another screen came or went
@@ -129,8 +132,11 @@ export interface Ui {
   openLate<M>(load: () => Promise<M>, open: (module: M) => void): Promise<void>;
   /** Leaves everything above the first screen and opens this one there. */
   home<P, S>(screen: Screen<P, S>, params: P): void;
-  /** A message in the line above the footer. */
-  say(text: string, tone?: "good" | "warn" | "bad"): void;
+  /**
+   * A message in the line above the footer. `about` is the org it is about, the one of this screen when left out: where one
+   * has gone to another org meanwhile, its name stands before the message.
+   */
+  say(text: string, tone?: "good" | "warn" | "bad", about?: string): void;
   /**
    * Asks the server to do something, and shows `what` while it does. Gives null when it did not succeed; the reason has
    * been said. The answer's warnings are said too.

@@ -33,10 +33,9 @@ const list = listOf<null, ListState, Org>({
 
 async function go(at: OrgsAt, org: string): Promise<void> {
   if (org === at.org) return at.home(podsScreen, null);
-  at.say(`Going to ${org} …`);
   await at.switchOrg(org);
   // Where one has to sign in first, the dialog for that is open now.
-  if (at.session.org === org) at.say(`This is ${org}`);
+  if (at.session.org === org) at.say(`This is ${org}`, "good", org);
 }
 
 /** The orgs within reach of who is signed in, and the way to another one. */

@@ -78,7 +78,7 @@ async function signIn(access: Access, at: SignInAt): Promise<void> {
   try {
     const warning = await access.accept(at.params.org, editText(at.state.token));
     at.close();
-    at.say(warning ?? "You are signed in", warning === null ? "good" : "warn");
+    at.say(warning ?? "You are signed in", warning === null ? "good" : "warn", at.params.org);
   } catch (error) {
     const problem = problemOf(error);
     if (problem === null) throw error;

@@ -1,0 +1,103 @@
+/** What was begun in one org stays with it, whatever org is shown when it goes on. */
+import assert from "node:assert/strict";
+import { refusal, run, sentence, withPods } from "./support.ts";
+import { eventually } from "../support/world.ts";
+
+const orgsOf = (requests: readonly Request[]) =>
+  requests.map(({ url }) => /\/api\/compute\/([^/]+)\//.exec(new URL(url).pathname)?.[1]);
+
+Deno.test("a change that waits after a 429 is never made in the org that one went to meanwhile", async () => {
+  const changes: Request[] = [];
+  const intercept = (request: Request) => {
+    if (request.method !== "PUT") return null;
+    changes.push(request);
+    const refused = refusal(429, "Too many requests", "rate_limited");
+    refused.headers.set("retry-after", "1");
+    return refused;
+  };
+  await withPods(["workshop"], { intercept }, async (admin) => {
+    await admin.until(/^> workshop/m);
+    await run(admin, "settings", "> Compute");
+    await admin.press("enter");
+    await admin.until("Press y");
+    await admin.press("y");
+    await eventually(() => changes.length === 1, "it is asked for");
+    await run(admin, "orgs", "* here");
+    await run(admin, "org other", "orgpods  other");
+    await admin.until(sentence("! org: It was not sent, because this is another organization now"));
+    assert.deepEqual(orgsOf(changes), ["org"]);
+  });
+});
+
+Deno.test("a question about one org does not open over another one", async () => {
+  const answer = Promise.withResolvers<void>();
+  const changes: Request[] = [];
+  const intercept = async (request: Request) => {
+    if (request.method !== "PUT") return null;
+    changes.push(request);
+    if (changes.length === 1) await answer.promise;
+    return null;
+  };
+  await withPods(["workshop"], { intercept }, async (admin) => {
+    await admin.until(/^> workshop/m);
+    await run(admin, "settings", "> Compute");
+    await admin.press("enter");
+    await admin.until("Press y");
+    await admin.press("y");
+    await eventually(() => changes.length === 1, "it is asked for");
+    await run(admin, "orgs", "* here");
+    await run(admin, "org other", "orgpods  other");
+    await admin.until("There are no pods yet");
+    answer.resolve();
+    await eventually(() => !admin.admin.state.busy.includes("Switch compute off"), "the answer has come");
+    assert.doesNotMatch(admin.text(), /Switch compute off/);
+    assert.deepEqual(orgsOf(changes), ["org"]);
+  });
+});
+
+Deno.test("what came of a change in one org is said with its name when another one is shown", async () => {
+  const answer = Promise.withResolvers<void>();
+  let stops = 0;
+  const intercept = async (request: Request) => {
+    if (!request.url.endsWith("/action")) return null;
+    stops++;
+    await answer.promise;
+    return null;
+  };
+  await withPods(["workshop"], { intercept }, async (admin) => {
+    await admin.until(/^> workshop/m);
+    await admin.press("x");
+    await admin.until("Press y");
+    await admin.press("y");
+    await eventually(() => stops === 1, "it is asked for");
+    await run(admin, "orgs", "* here");
+    await run(admin, "org other", "orgpods  other");
+    await admin.until("This is other");
+    answer.resolve();
+    await admin.until("! org: The pod had no volume");
+  });
+});
+
+Deno.test("going to another org can be given up, and a late answer does not lead away from where one is", async () => {
+  const answers: PromiseWithResolvers<void>[] = [];
+  let isSlow = true;
+  const intercept = async (request: Request) => {
+    if (!isSlow || !request.url.endsWith("/other/me")) return null;
+    const answer = Promise.withResolvers<void>();
+    answers.push(answer);
+    await answer.promise;
+    return null;
+  };
+  await withPods(["workshop"], { intercept }, async (admin) => {
+    await admin.until(/^> workshop/m);
+    await run(admin, "orgs", "* here");
+    await run(admin, "org other", "Go to other …");
+    await admin.press("ctrl-x");
+    await admin.until("It was given up here");
+    answers[0]!.resolve();
+    await admin.until("orgpods  org ");
+    assert(!admin.admin.state.busy.includes("Go to other"));
+    isSlow = false;
+    await run(admin, "org other", "orgpods  other");
+  });
+});
