@@ -29,6 +29,17 @@ export const connectedResource = (id: string) => ({
     (await read(api.org.pods[":id"].members.connected.$get({ param: { org, id } }))).value,
 } satisfies Resource<unknown>);
 
+/**
+ * Who is on a pod, for a question that was opened at that moment: what was known before would be the answer of up to half a
+ * minute ago, and it changes while the question stands there.
+ */
+export const connectedSince = (id: string, openedAt: number) => ({
+  ...connectedResource(id),
+  key: `connected ${id} since ${openedAt}`,
+  everyMs: 5 * SECOND,
+  delayMs: 0,
+} satisfies Resource<unknown>);
+
 export type Connected = Awaited<ReturnType<ReturnType<typeof connectedResource>["load"]>>;
 
 /** The sessions of one pod. */

@@ -143,16 +143,15 @@ function pasteOf(at: AccessAt): FormParams {
 
 function askPublic(at: AccessAt, pod: Pod): void {
   if (pod.is_public) {
-    const may = pod.allowed_users.length === 0
-      ? "only officers"
-      : `officers and the ${pod.allowed_users.length} listed`;
+    const may = ({ allowed_users }: Pod) =>
+      allowed_users.length === 0 ? "only officers" : `officers and the ${allowed_users.length} listed`;
     return askToTake(at, pod, {
       title: `Only listed people for ${pod.name}`,
-      what: `From then on ${may} may enter.`,
+      what: (now) => `From then on ${may(now)} may enter.`,
       yes: "change it",
       change: { is_public: false },
       done: "Only officers and those listed may enter now",
-      mayEnter: (id) => pod.allowed_users.includes(id),
+      mayEnter: (id, now) => now.allowed_users.includes(id),
     }, said(at));
   }
   at.open(confirmScreen, {
@@ -175,23 +174,22 @@ function askRemove(at: AccessAt, pod: Pod, person: Person): void {
   const name = nameOf(person);
   askToTake(at, pod, {
     title: `Remove ${name}`,
-    what: pod.is_public ? staysOpen : `${name} may not enter ${pod.name} any more, unless as an officer.`,
+    what: (now) => now.is_public ? staysOpen : `${name} may not enter ${pod.name} any more, unless as an officer.`,
     yes: "remove them",
     change: { remove_users: [person.id] },
     done: `${name} is removed`,
-    mayEnter: (id) => pod.is_public || id !== person.id,
+    mayEnter: (id, now) => now.is_public || id !== person.id,
   }, said(at));
 }
 
 function askClear(at: AccessAt, pod: Pod): void {
   askToTake(at, pod, {
     title: `Clear the list of ${pod.name}`,
-    what: `All ${pod.allowed_users.length} are taken off the list. ${
-      pod.is_public ? staysOpen : "Then only officers may enter."
-    }`,
+    what: ({ allowed_users, is_public }) =>
+      `All ${allowed_users.length} are taken off the list. ${is_public ? staysOpen : "Then only officers may enter."}`,
     yes: "clear it",
     change: { allowed_users: [] },
     done: "The list is empty",
-    mayEnter: () => pod.is_public,
+    mayEnter: (_, now) => now.is_public,
   }, said(at));
 }

@@ -4,7 +4,7 @@ import type { accessSchema } from "../../../server/pods/access.ts";
 import { type Api, read } from "../../client/api.ts";
 import type { Ui } from "../core/screen.ts";
 import { type Certificate, nameOf, podMembersResource } from "../data/members.ts";
-import type { Pod } from "../data/pods.ts";
+import { type Pod, podsResource } from "../data/pods.ts";
 import { localTime } from "../text/units.ts";
 import { confirmScreen } from "../widgets/confirm.ts";
 
@@ -17,13 +17,13 @@ export const putAccess = (id: string, json: AccessChange) => async (api: Api, or
 /** What a change takes away, for the question before it. */
 export interface Taking {
   readonly title: string;
-  readonly what: string;
+  what(now: Pod): string;
   readonly yes: string;
   readonly change: AccessChange;
   /** Said when it is done and the server has nothing to add. */
   readonly done: string;
   /** Who may enter afterwards, officers apart. */
-  mayEnter(discordId: string): boolean;
+  mayEnter(discordId: string, now: Pod): boolean;
 }
 
 const MOST_HOLDERS = 5;
@@ -35,7 +35,11 @@ export function askToTake(ui: Ui, pod: Pod, taking: Taking, said: (warnings: rea
   ui.refresh(podMembersResource(pod.id));
   ui.open(confirmScreen, {
     title: taking.title,
-    lines: (at) => [taking.what, ...endLines(at, pod, taking, askedAt)],
+    // Another officer may change who may enter while the question stands there.
+    lines: (at) => {
+      const now = at.read(podsResource).value?.pods.find(({ id }) => id === pod.id) ?? pod;
+      return [taking.what(now), ...endLines(at, now, taking, askedAt)];
+    },
     yes: taking.yes,
     onYes: async (at) => {
       const answer = await at.call(taking.title, putAccess(pod.id, taking.change));
@@ -56,7 +60,7 @@ function endLines(
   if (value === undefined || loadedAt === null || loadedAt < askedAt) {
     return [problem === null ? "Looking who holds a certificate …" : `Who holds one is not known: ${problem.sentence}`];
   }
-  const holders = heldBy(value.recent, at.now).filter(({ discord_id }) => !taking.mayEnter(discord_id));
+  const holders = heldBy(value.recent, at.now).filter(({ discord_id }) => !taking.mayEnter(discord_id, pod));
   if (holders.length === 0) return ["Nobody who loses access holds a certificate that works."];
   const names = holders.slice(0, MOST_HOLDERS).map((one) =>
     `${nameOf({ id: one.discord_id, name: one.name })} (until ${localTime(one.valid_before, at.zone, at.now)})`

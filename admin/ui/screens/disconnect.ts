@@ -3,7 +3,7 @@ import { read } from "../../client/api.ts";
 import type { Ui } from "../core/screen.ts";
 import { type Block, blockedResource } from "../data/blocked.ts";
 import { nameOf, type Person } from "../data/members.ts";
-import type { Pod } from "../data/pods.ts";
+import { type Pod, podsResource } from "../data/pods.ts";
 import { confirmScreen } from "../widgets/confirm.ts";
 import { pickerScreen } from "../widgets/picker.ts";
 
@@ -26,7 +26,7 @@ export function askToDisconnect(
   const title = `${block ? "Block" : "Disconnect"} ${name}`;
   ui.open(confirmScreen, {
     title,
-    lines: () => [
+    lines: (at) => [
       {
         text:
           `Their connections to ${pod.name} end, with everything that runs in their name, and their certificates for ` +
@@ -35,7 +35,7 @@ export function askToDisconnect(
       },
       block
         ? "They may not enter this pod again, whatever list they are on, until they are unblocked."
-        : mayReturn(pod, person)
+        : mayReturn(at.read(podsResource).value?.pods.find(({ id }) => id === pod.id) ?? pod, person)
         ? "They may still enter, so they can come back with a new certificate at once."
         : "They may not enter any more, unless as an officer.",
     ],

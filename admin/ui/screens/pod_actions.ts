@@ -3,7 +3,7 @@ import { read } from "../../client/api.ts";
 import { problemOf } from "../client/problem.ts";
 import type { Action, At, Ui } from "../core/screen.ts";
 import { canRestart, canStart, canStop, filesAtStop, whoIsOn } from "../data/pod_words.ts";
-import { connectedResource, type Pod } from "../data/pods.ts";
+import { connectedSince, type Pod, podsResource } from "../data/pods.ts";
 import { confirmScreen } from "../widgets/confirm.ts";
 
 type PodAction = "start" | "stop" | "restart" | "terminate";
@@ -59,10 +59,43 @@ function confirmOverBudget(ui: Ui, pod: Pod, refusal?: string): void {
   });
 }
 
+type Said = string | { readonly text: string; readonly isWarning: true };
+
+const NOT_LISTED: Said = {
+  text: "It is not in the list of pods any more: it was terminated, or RunPod moved it.",
+  isWarning: true,
+};
+
+/**
+ * The pod as it is now, not as it was when the question was opened: another officer may have started it meanwhile, say. Null
+ * when it is not listed any more.
+ */
+function podNow(ui: Ui, pod: Pod): Pod | null {
+  const { value } = ui.read(podsResource);
+  return value === undefined ? pod : value.pods.find(({ id }) => id === pod.id) ?? null;
+}
+
+/** Who is on the pod now; when that cannot be told any more, why, and not who was. */
+export function whoIsOnNow(ui: Ui, pod: Pod, openedAt: number): string {
+  const none = { value: undefined, at: null, problem: null, isLoading: false };
+  if (pod.status !== "RUNNING") return whoIsOn(pod, none);
+  if (ui.link.kind === "lost") return `Who is on it is not known: ${ui.link.sentence}`;
+  const reading = ui.read(connectedSince(pod.id, openedAt));
+  return whoIsOn(pod, reading.problem === null ? reading : { ...none, problem: reading.problem });
+}
+
+/** Who is disconnected and what becomes of the files at a stop, while the question stands there. */
+function stopLines(pod: Pod, openedAt: number): (at: Ui) => readonly Said[] {
+  return (at) => {
+    const now = podNow(at, pod);
+    return now === null ? [NOT_LISTED] : [whoIsOnNow(at, now, openedAt), filesAtStop(now)];
+  };
+}
+
 function confirmStop(ui: Ui, pod: Pod): void {
   ui.open(confirmScreen, {
     title: `Stop ${pod.name}`,
-    lines: (at) => [whoIsOn(pod, at.read(connectedResource(pod.id))), filesAtStop(pod)],
+    lines: stopLines(pod, ui.clock.now()),
     yes: "stop it",
     onYes: async (at) => void await act(at, pod, "stop"),
   });
@@ -71,7 +104,7 @@ function confirmStop(ui: Ui, pod: Pod): void {
 function confirmRestart(ui: Ui, pod: Pod): void {
   ui.open(confirmScreen, {
     title: `Restart ${pod.name}`,
-    lines: (at) => [whoIsOn(pod, at.read(connectedResource(pod.id))), filesAtStop(pod)],
+    lines: stopLines(pod, ui.clock.now()),
     yes: "restart it",
     onYes: async (at) => void await act(at, pod, "restart"),
   });
@@ -80,13 +113,20 @@ function confirmRestart(ui: Ui, pod: Pod): void {
 /** The name must be typed. `onGone` is called when the pod is off the list. */
 function confirmTerminate(ui: Ui, pod: Pod, onGone: () => void): void {
   const isGone = pod.status === "GONE";
+  const openedAt = ui.clock.now();
   ui.open(confirmScreen, {
     title: `Terminate ${pod.name}`,
-    lines: (at) =>
-      isGone ? ["RunPod does not have this pod any more. This only takes it off the list, with its sessions."] : [
-        whoIsOn(pod, at.read(connectedResource(pod.id))),
+    lines: (at) => {
+      const now = podNow(at, pod);
+      if (now === null) return [NOT_LISTED];
+      if (now.status === "GONE") {
+        return ["RunPod does not have this pod any more. This only takes it off the list, with its sessions."];
+      }
+      return [
+        whoIsOnNow(at, now, openedAt),
         { text: "The volume, ALL files and the sessions of this pod go. It cannot be undone.", isWarning: true },
-      ],
+      ];
+    },
     yes: isGone ? "take it off the list" : "terminate it",
     name: pod.name,
     onYes: async (at) => {

@@ -1,14 +1,15 @@
 import { extendSchema, MOST_EXTENSION } from "../../../server/schedule/session_rules.ts";
 import { read } from "../../client/api.ts";
 import type { Action, At, Ui } from "../core/screen.ts";
-import { filesAtStop, whoIsOn } from "../data/pod_words.ts";
-import { connectedResource, podSessionsResource, podsResource, type Session } from "../data/pods.ts";
+import { filesAtStop } from "../data/pod_words.ts";
+import { podSessionsResource, podsResource, type Session } from "../data/pods.ts";
 import { canChange, canExtend, hasBegun, restOfSeries, spanText } from "../data/session_words.ts";
 import { partsOf } from "../data/sessions.ts";
 import { localTime } from "../text/units.ts";
 import { confirmScreen } from "../widgets/confirm.ts";
 import { formScreen } from "../widgets/form/screen.ts";
 import { pickerScreen } from "../widgets/picker.ts";
+import { whoIsOnNow } from "./pod_actions.ts";
 import type { PodOfSession } from "./session_form.ts";
 
 /** The forms hold the rules of the world's clocks, which are heavy to load. */
@@ -61,24 +62,28 @@ export function extendSession(ui: Ui, id: string, session: Session): void {
 type Said = string | { readonly text: string; readonly isWarning: true };
 
 /** What becomes of the pod when a session that has begun ends now. */
-function stopLines(ui: Ui, session: Session): Said[] {
+function stopLines(ui: Ui, session: Session, openedAt: number): Said[] {
   const pod = ui.read(podsResource).value?.pods.find(({ id }) => id === session.pod_id);
   return [
     {
       text: "It has started: the pod stops at the next run of the schedule, unless another session keeps it up.",
       isWarning: true,
     },
-    ...(pod === undefined ? [] : [whoIsOn(pod, ui.read(connectedResource(pod.id))), filesAtStop(pod)]),
+    ...(pod === undefined ? [] : [whoIsOnNow(ui, pod, openedAt), filesAtStop(pod)]),
   ];
 }
 
 /** Asks, then takes one session away. */
 function deleteOne(ui: Ui, session: Session, onGone: () => void): void {
+  const openedAt = ui.clock.now();
+  // It may begin while the question stands there.
+  const now = (at: Ui) =>
+    at.read(podSessionsResource(session.pod_id!)).value?.find(({ id }) => id === session.id) ?? session;
   ui.open(confirmScreen, {
     title: `Delete ${session.title ?? `session ${session.id}`}`,
     lines: (at) => [
-      `${session.pod_name}, ${spanText(session, at)}.`,
-      ...(hasBegun(session) ? stopLines(at, session) : []),
+      `${session.pod_name}, ${spanText(now(at), at)}.`,
+      ...(hasBegun(now(at)) ? stopLines(at, now(at), openedAt) : []),
     ],
     yes: "delete it",
     onYes: async (at) => {
@@ -89,6 +94,7 @@ function deleteOne(ui: Ui, session: Session, onGone: () => void): void {
 
 /** Asks, then takes what is left of a series away. */
 function deleteSeries(ui: Ui, session: Session, onGone: () => void): void {
+  const openedAt = ui.clock.now();
   const rest = (at: Ui) =>
     restOfSeries(partsOf(at.read(podSessionsResource(session.pod_id!)).value ?? []).open, session);
   ui.open(confirmScreen, {
@@ -103,7 +109,7 @@ function deleteSeries(ui: Ui, session: Session, onGone: () => void): void {
           : `${sessions.length} sessions of ${session.pod_name} go, from ${spanText(session, at)} on; the last one is ${
             spanText(last, at)
           }.`,
-        ...(begun === undefined ? [] : stopLines(at, begun)),
+        ...(begun === undefined ? [] : stopLines(at, begun, openedAt)),
       ];
     },
     yes: "delete them",
