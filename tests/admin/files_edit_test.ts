@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { dirname } from "node:path";
 import { needsPods } from "../files/support.ts";
+import { eventually } from "../support/world.ts";
 import { exists, type FilesPlace, withPodFiles } from "./files_support.ts";
 
 /** An editor that does what a line of shell says to the file `$1`. */
@@ -71,6 +72,13 @@ Deno.test(
       await admin.press("e");
       await admin.until("The editor removed the text");
       assert.equal(written(place, "write"), 1);
+      await write('stat -c %n "$(dirname "$1")" >' + `${home}/empty; : >"$1"`);
+      await admin.press("e");
+      await admin.until("The editor left nothing. Saving that loses the 14 B on the pod.");
+      assert(!await exists((await Deno.readTextFile(`${home}/empty`)).trim()), "nothing is left here");
+      await admin.press("n");
+      await admin.untilGone("The editor left nothing");
+      assert.equal(written(place, "write"), 1);
 
       await write(`printf 'caf\\351' >"$1"`);
       await admin.press("e");
@@ -106,6 +114,12 @@ Deno.test(
       await admin.press("y");
       await admin.until("train.py is saved");
       assert.equal(await Deno.readTextFile(inPod("train.py")), "mine\n");
+
+      await write(': >"$1"');
+      await admin.press("e");
+      await admin.until("The editor left nothing");
+      await admin.press("y");
+      await eventually(async () => await Deno.readTextFile(inPod("train.py")) === "", "it is empty");
     });
   },
 );

@@ -7,6 +7,7 @@ import type { At, Ui } from "../../core/screen.ts";
 import { nameOf, type PodRef } from "../../data/files.ts";
 import { wrap } from "../../text/cells.ts";
 import { line } from "../../text/line.ts";
+import { size } from "../../text/units.ts";
 import { confirmScreen } from "../../widgets/confirm.ts";
 import { pagerScreen } from "../../widgets/pager.ts";
 import { createLocalText, editorOf, type LocalText, readLocalText, runEditor } from "./local_text.ts";
@@ -45,7 +46,27 @@ export async function editFile<P, S>(ui: At<P, S>, task: EditTask): Promise<void
   }
   if (exitCode !== 0) return tellKept(ui, name, local, `The editor ended with ${exitCode}, so nothing was sent.`);
   if (edited.text === null) return tellKept(ui, name, local, "What was edited is not UTF-8 text.");
+  if (edited.text === "") {
+    await local.remove();
+    return askEmpty(ui, task, text);
+  }
   await save(ui, task, local, { content: edited.text, etag: text.etag });
+}
+
+/** An editor that could not write, on a full disk say, leaves an empty file as well. */
+function askEmpty(ui: Ui, task: EditTask, text: FileText): void {
+  const name = nameOf(task.path);
+  const bytes = new TextEncoder().encode(text.content).length;
+  ui.open(confirmScreen, {
+    title: `Empty ${name}`,
+    lines:
+      () => [{ text: `The editor left nothing. Saving that loses the ${size(bytes)} on the pod.`, isWarning: true }],
+    yes: "save it empty",
+    onYes: async (at) => {
+      const local = await createLocalText(lastName(task.path) ?? new Uint8Array(), "");
+      await save(at, task, local, { content: "", etag: text.etag });
+    },
+  });
 }
 
 const EDITOR_HINT = "It is the one that VISUAL or EDITOR names, else vi.";
