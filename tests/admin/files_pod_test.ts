@@ -72,6 +72,27 @@ Deno.test("files are browsed, made, renamed, moved and deleted by keys, and the 
 });
 
 Deno.test(
+  "a folder that was empty is not deleted when something was put into it before the answer",
+  needsPods,
+  async () => {
+    await withPodFiles({ prepare: (volume) => Deno.mkdirSync(`${volume}/new`) }, async ({ admin, inPod }) => {
+      await admin.until("> new/");
+      await admin.press("D");
+      await admin.until("new holds nothing.");
+      await Deno.writeTextFile(inPod("new/results.csv"), "1\n");
+      await admin.press("y");
+      await admin.until("new is not empty any more, so it is not deleted");
+      await Deno.remove(inPod("new/results.csv"));
+      await admin.press("D");
+      await admin.until("new holds nothing.");
+      await admin.press("y");
+      await admin.until("new is deleted");
+      assert(!await exists(inPod("new")));
+    });
+  },
+);
+
+Deno.test(
   "files are sent and fetched byte by byte, and asked about before one is replaced on either side",
   needsPods,
   async () => {

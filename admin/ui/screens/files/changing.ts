@@ -6,7 +6,16 @@ import { read } from "../../../client/api.ts";
 import { base64url, bytesOf, inFolder, pathFields, shownPath, textOf } from "../../../commands/pod_path.ts";
 import { isOpen } from "../../core/is_open.ts";
 import type { At, Ui } from "../../core/screen.ts";
-import { countInside, type Entry, entryName, entryPath, entryText, insideText, type PodRef } from "../../data/files.ts";
+import {
+  countInside,
+  type Entry,
+  entryName,
+  entryPath,
+  entryText,
+  type Inside,
+  insideText,
+  type PodRef,
+} from "../../data/files.ts";
 import { localTime, size } from "../../text/units.ts";
 import { confirmScreen } from "../../widgets/confirm.ts";
 import { formScreen } from "../../widgets/form/screen.ts";
@@ -104,12 +113,12 @@ export async function askDelete<P, S>(ui: At<P, S>, pod: PodRef, folder: Uint8Ar
   const path = entryPath(folder, entry);
   const name = entryText(entry);
   const isFolder = entry.type === "directory" && !entry.link;
-  const inside = isFolder
-    ? await ui.call(
+  const count = (from: Ui) =>
+    from.call(
       `Count what is in ${name}`,
-      (api, org) => countInside(api, org, pod.id, path, () => ui.clock.now() - ui.now > COUNT_MS),
-    )
-    : undefined;
+      (api, org) => countInside(api, org, pod.id, path, () => ui.clock.now() - from.now > COUNT_MS),
+    );
+  const inside = isFolder ? await count(ui) : undefined;
   if (inside === null || !isOpen(ui)) return;
   const changed = localTime(entry.modified * 1_000, ui.zone, ui.now);
   const what = entry.link
@@ -117,7 +126,7 @@ export async function askDelete<P, S>(ui: At<P, S>, pod: PodRef, folder: Uint8Ar
     : inside === undefined
     ? `${name}: ${kindText(entry)}, ${size(entry.size)}, changed ${changed}.`
     : `${name} holds ${insideText(inside)}.`;
-  const isFull = inside !== undefined && (inside.files > 0 || inside.folders > 0 || !inside.isAll);
+  const isFull = inside !== undefined && isFilled(inside);
   ui.open(confirmScreen, {
     title: `Delete ${name}`,
     lines: () => [
@@ -130,6 +139,12 @@ export async function askDelete<P, S>(ui: At<P, S>, pod: PodRef, folder: Uint8Ar
     yes: "delete it",
     ...(isFull ? { name } : {}),
     onYes: async (at) => {
+      if (inside !== undefined && !isFull) {
+        // An empty folder goes by one key: what somebody has put into it meanwhile must not go with it.
+        const now = await count(at);
+        if (now === null) return;
+        if (isFilled(now)) return at.say(`${name} is not empty any more, so it is not deleted`, "warn");
+      }
       const done = await at.call(
         `Delete ${name}`,
         (api, org) =>
@@ -140,6 +155,8 @@ export async function askDelete<P, S>(ui: At<P, S>, pod: PodRef, folder: Uint8Ar
     },
   });
 }
+
+const isFilled = ({ files, folders, isAll }: Inside) => files > 0 || folders > 0 || !isAll;
 
 /** For counting what is in a folder; what was counted by then is said. */
 const COUNT_MS = 8_000;
