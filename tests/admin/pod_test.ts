@@ -219,3 +219,20 @@ Deno.test("a pod that is gone is only taken off the list, and the question says 
     assert.deepEqual(await podsNow(world), []);
   });
 });
+
+Deno.test("a pod that RunPod has deleted is not offered to be started from its files", async () => {
+  await withPods(["workshop"], {}, async (admin, world, [id]) => {
+    await admin.until(/^> workshop/m);
+    world.runpod.pods.deleteOutside(id!);
+    await eventually(
+      async () => (await podsNow(world))[0].status === "GONE",
+      "it is gone",
+      () => world.clock.advance(60_000),
+    );
+    await admin.press("ctrl-r");
+    await admin.until("! Gone");
+    await admin.press("f");
+    await admin.until("Its files are gone with it");
+    assert(!admin.offered().includes("s start"), admin.offered().join());
+  });
+});

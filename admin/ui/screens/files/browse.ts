@@ -74,6 +74,8 @@ function readingOf(at: FilesAt): Reading<Listing> {
 const rowsOf = (at: FilesAt) =>
   arrange(entriesTable(at), at.state.table, readingOf(at).value?.entries ?? NONE, at.filter);
 const selected = (at: FilesAt) => selectedRow(entriesTable(at), at.state.table, rowsOf(at));
+/** One that RunPod has deleted cannot, and its files are gone. */
+const canBeStarted = (pod: Pod | undefined) => pod !== undefined && pod.status !== "GONE";
 const isStopped = (at: FilesAt) => readingOf(at).problem?.code === "pod_not_running";
 const isFolder = (entry: Entry | undefined) => entry?.type === "directory";
 /** Pipes, sockets and devices have no content to show or to fetch. */
@@ -98,7 +100,7 @@ export const filesScreen = defineScreen<FilesParams, State>({
       word: "start",
       label: "start",
       about: "start the pod; it costs money from then on",
-      when: (at) => isStopped(at) && podOf(at) !== undefined,
+      when: (at) => isStopped(at) && canBeStarted(podOf(at)),
       run: (at) => startPod(at, podOf(at)!),
     },
     {
@@ -306,8 +308,9 @@ function listLines(at: FilesAt, height: number): Line[] {
 function stoppedLines(at: FilesAt): Line[] {
   const pod = podOf(at);
   if (pod === undefined) return [];
-  const text =
-    `${pod.name}: ${statusWord(pod.status)}. Files can be reached while the pod runs. Press s to start it; it ` +
-    "costs money from then on.";
+  const state = `${pod.name}: ${statusWord(pod.status)}.`;
+  const text = canBeStarted(pod)
+    ? `${state} Files can be reached while the pod runs. Press s to start it; it costs money from then on.`
+    : `${state} Its files are gone with it.`;
   return [BLANK, ...wrap(text, Math.max(10, at.width - 4)).map((one) => line(`  ${one}`))];
 }
