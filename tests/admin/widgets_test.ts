@@ -82,6 +82,34 @@ Deno.test("confirm keeps its whole question in sight in the smallest window, and
   }, { columns: 40, rows: 12 });
 });
 
+Deno.test("confirm keeps what is lost and the line one types into in sight, however long the name is", async () => {
+  const name = "漢".repeat(100);
+  let done = 0;
+  const open = (ui: Ui) =>
+    ui.open(confirmScreen, {
+      title: "Terminate",
+      lines: () => [{ text: "ALL files go.", isWarning: true }],
+      yes: "terminate it",
+      name,
+      onYes: () => void done++,
+    });
+  await withHost(open, async (admin) => {
+    await admin.press("g");
+    await admin.until("! ALL files go.");
+    await admin.until(sentence("Type its name and press enter to terminate it:"));
+    await admin.until(/^ >$/m);
+    await admin.press("down");
+    await admin.until("漢漢");
+    await admin.paste(`${name}x`);
+    await admin.until(/^ > .*漢x *$/m);
+    await admin.press("enter");
+    await admin.until("! That is another name. Nothing");
+    await admin.press("backspace", "enter");
+    await admin.untilGone("Type its name");
+    assert.equal(done, 1);
+  }, { columns: 40, rows: 12 });
+});
+
 Deno.test("picker shows the marked row in full where its column cuts it", async () => {
   const long = "NVIDIA RTX PRO 6000 Blackwell Server Edition";
   const rows = ["NVIDIA L4", long, `${long} MIG 1g.24gb`].map((text) => ({ key: text, text, note: "$1.00/hr" }));

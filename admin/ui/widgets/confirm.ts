@@ -46,23 +46,34 @@ const yes = (at: ConfirmAt) => {
   return at.params.onYes(at);
 };
 
-/** What happens and what is lost. */
-const textLines = (at: ConfirmAt) =>
-  at.params.lines(at).flatMap((one): Line[] => {
+/** The sentence above the line that one types into; null when its name is so long that it would push that out of sight. */
+function typeLines({ params, width, height }: ConfirmAt): string[] | null {
+  const lines = wrap(`Type ${clean(params.name ?? "")} and press enter to ${params.yes}:`, width);
+  return lines.length <= Math.max(2, Math.floor(height / 2) - 1) ? lines : null;
+}
+
+/** What happens and what is lost, and a name that is too long for the question itself. */
+const textLines = (at: ConfirmAt) => {
+  const { name } = at.params;
+  const longName = name !== undefined && typeLines(at) === null ? [`The name to type: ${clean(name)}`] : [];
+  return [...at.params.lines(at), ...longName].flatMap((one): Line[] => {
     const isWarning = typeof one !== "string";
     const said = isWarning ? `! ${one.text}` : one;
     return wrap(said, at.width).map((part) => line(span(part, isWarning ? "warn" : undefined)));
   });
+};
 
 /** The question itself, which is always in sight. */
-const askLines = ({ params, state, width }: ConfirmAt): Line[] =>
-  params.name === undefined
+const askLines = (at: ConfirmAt): Line[] => {
+  const { params, state, width } = at;
+  return params.name === undefined
     ? wrap(`Press y to ${params.yes}, n to ${params.no ?? "leave all as it is"}.`, width).map((part) => line(part))
     : [
-      ...wrap(`Type ${clean(params.name)} and press enter to ${params.yes}:`, width).map((part) => line(part)),
+      ...(typeLines(at) ?? wrap(`Type its name and press enter to ${params.yes}:`, width)).map((part) => line(part)),
       [span("> "), ...editSpans(state.edit, Math.max(4, width - 2))],
       ...(state.isWrong ? [line(span("! That is another name. Nothing is done yet.", "bad"))] : []),
     ];
+};
 
 /** The rows for the text, and how far it can be scrolled. */
 function roomOf(at: ConfirmAt): { rows: number; last: number } {
