@@ -101,6 +101,32 @@ Deno.test("settings sets budget, limit on hours and idle stop; what another offi
   });
 });
 
+Deno.test("the form of a setting says what another officer set meanwhile", async () => {
+  await withPods([], {}, async (admin, world) => {
+    const set = (change: Record<string, unknown>) =>
+      world.call("PUT", "/api/compute/org/settings", { as: "officer", body: change });
+    await run(admin, "settings", sentence("Idle stop"));
+    await goTo(admin, "Budget");
+    await admin.press("enter");
+    await admin.until(sentence("USD a month"));
+    await admin.type("100");
+    assert.doesNotMatch(admin.text(), /meanwhile/);
+    assert.equal((await set({ monthly_budget_usd: 50 })).status, 200);
+    await admin.press("ctrl-r");
+    await admin.until(sentence("! Somebody changed it meanwhile, to 50. Sending replaces that."));
+    await admin.press("ctrl-s");
+    await admin.until("Budget: saved");
+    await run(admin, "spend", /of \$100\.00/);
+    await admin.press("b");
+    await admin.until("Set the budget");
+    assert.doesNotMatch(admin.text(), /meanwhile/);
+    assert.equal((await set({ monthly_budget_usd: null, stop_at_budget: true })).status, 200);
+    await admin.press("ctrl-r");
+    await admin.until(sentence("! Somebody changed it meanwhile, to no budget."));
+    await admin.until(sentence("! Somebody changed it meanwhile, to stopping pods at 100 %."));
+  });
+});
+
 Deno.test("settings asks before pods are stopped at 100 % of the budget, and warns where it is spent already", async () => {
   await withPods(["workshop"], {}, async (admin, world) => {
     world.clock.advance(3_600_000);

@@ -2,12 +2,13 @@ import { z } from "zod";
 import { orgSettingsShape } from "../../../server/identity/org_settings.ts";
 import { read } from "../../client/api.ts";
 import type { Ui } from "../core/screen.ts";
-import type { BudgetSettings } from "../data/spend.ts";
+import { type BudgetSettings, budgetSettingsResource } from "../data/spend.ts";
 import { podsResource } from "../data/pods.ts";
 import { warningLines } from "../data/spend_words.ts";
 import { money } from "../text/units.ts";
 import type { Field, Values } from "../widgets/form/fields.ts";
 import { formScreen } from "../widgets/form/screen.ts";
+import { changedLines } from "./meanwhile.ts";
 
 /** What the form sends, beside whether it was said that pods may stop at once. */
 const schema = z.strictObject({
@@ -63,15 +64,33 @@ export function openBudgetForm(ui: Ui, settings: BudgetSettings, spent: number):
       is_sure: !stopsNow(values) || values.is_sure === true,
     }),
     notes: (values, at, width) => {
-      if (!isReached(values)) return [];
+      const now = at.read(budgetSettingsResource).value;
+      const changed = [
+        ...changedLines(
+          settings.monthly_budget_usd,
+          now?.monthly_budget_usd,
+          (budget) => budget === null ? "no budget" : money(budget),
+          width,
+        ),
+        ...changedLines(
+          settings.stop_at_budget,
+          now?.stop_at_budget,
+          (stops) => stops ? "stopping pods at 100 %" : "letting pods go on at 100 %",
+          width,
+        ),
+      ];
+      if (!isReached(values)) return changed;
       const all = at.read(podsResource).value?.pods;
       const count = all?.filter(({ status }) => status === "RUNNING").length;
       const pods = count === undefined
         ? "running pods are stopped"
         : `${count} running ${count === 1 ? "pod is" : "pods are"} stopped`;
-      return warningLines([
-        `${money(spent)} is spent already: starts are refused from now on${stopsNow(values) ? `, and ${pods}` : ""}.`,
-      ], width);
+      return [
+        ...changed,
+        ...warningLines([
+          `${money(spent)} is spent already: starts are refused from now on${stopsNow(values) ? `, and ${pods}` : ""}.`,
+        ], width),
+      ];
     },
     send: "Set the budget",
     work: (body) => (api, org) => {

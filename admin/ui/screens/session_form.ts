@@ -9,6 +9,7 @@ import { wrap } from "../text/cells.ts";
 import { type Line, line, span } from "../text/line.ts";
 import type { Field } from "../widgets/form/fields.ts";
 import { formScreen } from "../widgets/form/screen.ts";
+import { meanwhileLines } from "./meanwhile.ts";
 import {
   type ChangeBody,
   changeDraft,
@@ -158,7 +159,7 @@ export function openChangeForm(ui: Ui, pod: PodOfSession, session: Session): voi
     schema: draftSchema,
     body: (values) => changeDraft(values, session, clock.now()),
     notes: (values, now, width) => [
-      ...meanwhileLines(now, pod, session, width),
+      ...meanwhileLines(doneMeanwhile(now, pod, session), width),
       ...draftLines(changeDraft(values, session, now.now), now, pod, width),
     ],
     send: "Change",
@@ -193,17 +194,16 @@ function draftLines(draft: Draft<unknown>, ui: Ui, pod: PodOfSession, width: num
   ];
 }
 
-/** Says that somebody else changed the session while the form was open. */
-function meanwhileLines(ui: Ui, pod: PodOfSession, session: Session, width: number): Line[] {
+/** What somebody else did to the session while the form was open. */
+function doneMeanwhile(ui: Ui, pod: PodOfSession, session: Session): string | null {
   const sessions = ui.read(podSessionsResource(pod.id)).value;
-  if (sessions === undefined) return [];
+  if (sessions === undefined) return null;
   const now = sessions.find(({ id }) => id === session.id);
-  const said = now === undefined
+  return now === undefined
     ? "It was deleted meanwhile"
     : now.finished
     ? "It is over meanwhile"
     : now.start_at !== session.start_at || now.stop_at !== session.stop_at || now.title !== session.title
     ? `Somebody changed it meanwhile: ${spanText(now, ui)}${now.title === null ? "" : `, ${now.title}`}`
     : null;
-  return said === null ? [] : wrap(`! ${said}`, width - 2).map((text) => line(span(` ${text}`, "bad")));
 }

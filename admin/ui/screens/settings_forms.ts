@@ -3,13 +3,14 @@ import { settingsSchema } from "../../../server/identity/settings_request.ts";
 import { type Api, read } from "../../client/api.ts";
 import type { Ui } from "../core/screen.ts";
 import type { Settings } from "../data/settings.ts";
-import { standingResource } from "../data/settings.ts";
+import { settingsResource, standingResource } from "../data/settings.ts";
 import { wrap } from "../text/cells.ts";
 import { type Line, line, span } from "../text/line.ts";
 import { money } from "../text/units.ts";
 import { confirmScreen } from "../widgets/confirm.ts";
 import type { Field, Values } from "../widgets/form/fields.ts";
 import { formScreen } from "../widgets/form/screen.ts";
+import { changedLines } from "./meanwhile.ts";
 
 /** Settings that a number sets; empty is `null`, or the field must be filled in. */
 type NumberName = {
@@ -24,19 +25,28 @@ const save = (change: Partial<Settings>) => async (api: Api, org: string) =>
 
 interface FormOf {
   readonly title: string;
-  readonly field: Field;
+  /** As they were when the form was opened. */
+  readonly settings: Settings;
+  readonly field: Field & { readonly name: keyof Settings };
   notes?(values: Values, ui: Ui, width: number): Line[];
   readonly said: string;
 }
 
-function openForm(ui: Ui, { title, field, notes, said }: FormOf): void {
+function openForm(ui: Ui, { title, settings, field, notes, said }: FormOf): void {
+  const changed = (at: Ui, width: number) =>
+    changedLines(
+      settings[field.name],
+      at.read(settingsResource).value?.[field.name],
+      (now) => now === null ? "nothing" : String(now),
+      width,
+    );
   ui.open(formScreen, {
     title,
     fields: [field],
     schema: settingsSchema,
     // What is empty is switched off or cleared.
     body: (values) => ({ [field.name]: values[field.name] ?? null }),
-    ...(notes === undefined ? {} : { notes }),
+    notes: (values, at, width) => [...changed(at, width), ...(notes?.(values, at, width) ?? [])],
     send: "Save",
     work: (body) => save(body as Partial<Settings>),
     done: (_, at) => at.say(said),
@@ -46,6 +56,7 @@ function openForm(ui: Ui, { title, field, notes, said }: FormOf): void {
 export function openImageForm(ui: Ui, settings: Settings): void {
   openForm(ui, {
     title: "Default image",
+    settings,
     field: {
       name: "pod_image",
       label: "Image",
@@ -75,6 +86,7 @@ export function confirmClearImage(ui: Ui, settings: Settings): void {
 export function openCudaForm(ui: Ui, settings: Settings): void {
   openForm(ui, {
     title: "Oldest CUDA",
+    settings,
     field: {
       name: "min_cuda_version",
       label: "CUDA version",
@@ -97,6 +109,7 @@ export function openNumberForm(ui: Ui, settings: Settings, setting: NumberSettin
   const initial = settings[setting.name];
   openForm(ui, {
     title: setting.title,
+    settings,
     field: {
       name: setting.name,
       label: setting.title,
