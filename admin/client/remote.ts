@@ -49,7 +49,13 @@ async function send(
 ): Promise<Response> {
   const late = () =>
     new Refusal(`${origin} did not answer within ${answerMs / 1000} s; what came of the request is not known`, 6);
-  const unreachable = (error: Error) => new Refusal(`${origin} cannot be reached: ${reasonOf(error)}`, 6);
+  const unreachable = (error: Error) =>
+    new Refusal(
+      isSent(error)
+        ? `${origin} went away before it answered; whether the request was carried out is not known`
+        : `${origin} cannot be reached: ${reasonOf(error)}`,
+      6,
+    );
   const cut = () => new Refusal(`${origin} went away before its answer was complete`, 6);
   // Over http a proxy would get the token in the clear, and nothing but this machine is meant.
   if (!isProxied && (isStreamed(request) || origin.startsWith("http:"))) {
@@ -85,6 +91,13 @@ async function send(
     untilAnswer.end();
     throw explain(error, unreachable);
   }
+}
+
+/** Whether a connection broke after it stood: then the request may have arrived. The words are those of the two fetches. */
+function isSent(error: Error): boolean {
+  const cause = error.cause instanceof Error ? error.cause : error;
+  const code = "code" in cause ? cause.code : undefined;
+  return code === "ECONNRESET" || code === "EPIPE" || /client error \(SendRequest\)|socket hang up/.test(cause.message);
 }
 
 /** What the system says of a failed connection, such as `tcp connect error: Connection refused`. */

@@ -46,3 +46,28 @@ Deno.test("a request to a server elsewhere ends when its signal is aborted", asy
     await assert.rejects(call, { name: "AbortError" });
   });
 });
+
+Deno.test("a server that goes away after the request was sent is no server that cannot be reached", async () => {
+  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const url = `http://127.0.0.1:${listener.addr.port}`;
+  const hangUps = (async () => {
+    for (let times = 0; times < 2; times++) {
+      const connection = await listener.accept();
+      await connection.read(new Uint8Array(10_000));
+      connection.close();
+    }
+  })();
+  const call = (isProxied: boolean) =>
+    connectRemote({ url, token: "plat_x", isProxied }).fetch(
+      new Request(`${url}/x`, { method: "POST", headers: { "content-type": "application/json" }, body: "{}" }),
+    );
+  const unknown = { message: `${url} went away before it answered; whether the request was carried out is not known` };
+  // By the two fetches that there are.
+  await assert.rejects(call(false), unknown);
+  await assert.rejects(call(true), unknown);
+  await hangUps;
+  listener.close();
+  const away = { message: new RegExp(`^${url} cannot be reached: `) };
+  await assert.rejects(call(false), away);
+  await assert.rejects(call(true), away);
+});
