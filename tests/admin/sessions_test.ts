@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
+import { Refusal } from "../../admin/client/refusal.ts";
 import { pastSpan } from "../../admin/ui/data/sessions.ts";
 import { sessionsScreen } from "../../admin/ui/screens/sessions.ts";
-import { calendarTime } from "../../admin/ui/text/units.ts";
+import { calendarTime, localTime } from "../../admin/ui/text/units.ts";
 import { DAY, HOUR, isoTime, MINUTE } from "../../server/clock.ts";
 import type { FakeAdminOptions } from "../support/fake_admin.ts";
 import { withAdmin } from "../support/fake_admin.ts";
@@ -184,6 +185,45 @@ Deno.test("a session that has started is extended, and deleting it warns that th
     const [ended] = await sessionsOf(world, id!);
     assert.equal(ended.id, session);
     assert(Date.parse(ended.stop_at) <= world.clock.now());
+  });
+});
+
+Deno.test("an extension whose answer was lost is seen in the form before it is sent again", async () => {
+  let world: World | undefined;
+  const intercept = async (request: Request) => {
+    if (!request.url.endsWith("/extend")) return null;
+    await world!.app.fetch(request, { isOperator: true, account: "test", address: "192.0.2.9" });
+    throw new Refusal("The server went away before it answered; whether the request was carried out is not known", 6);
+  };
+  await withPods(["workshop"], { ...OF_ORG, intercept }, async (admin, made, [id]) => {
+    world = made;
+    await add(made, id!, MINUTE, HOUR, { title: "Now" });
+    made.clock.advance(90_000);
+    await made.app.jobs.schedule.turn();
+    await admin.press("ctrl-r");
+    await admin.until("● Running");
+    await admin.press("e");
+    await admin.until("120 of 120 minutes are left");
+    await admin.press("ctrl-s");
+    await admin.until("is not known");
+    const { stop_at } = (await sessionsOf(made, id!))[0];
+    await admin.until(`! Its stop was put off meanwhile, to ${localTime(stop_at, "Europe/Berlin", made.clock.now())}`);
+  });
+});
+
+Deno.test("the question before a session is deleted says so when it begins meanwhile", async () => {
+  await withPods(["workshop"], OF_ORG, async (admin, world, [id]) => {
+    await add(world, id!, MINUTE, HOUR, { title: "Soon" });
+    await admin.press("ctrl-r");
+    await admin.until("Soon");
+    await admin.press("d");
+    await admin.until("Press y to delete it");
+    assert.doesNotMatch(admin.text(), /It has started/);
+    world.clock.advance(90_000);
+    await world.app.jobs.schedule.turn();
+    await admin.press("ctrl-r");
+    await admin.until("It has started: the pod stops");
+    await admin.until("EVERY file on it is lost");
   });
 });
 

@@ -9,6 +9,7 @@ import { localTime } from "../text/units.ts";
 import { confirmScreen } from "../widgets/confirm.ts";
 import { formScreen } from "../widgets/form/screen.ts";
 import { pickerScreen } from "../widgets/picker.ts";
+import { meanwhileLines } from "./meanwhile.ts";
 import { whoIsOnNow } from "./pod_actions.ts";
 import type { PodOfSession } from "./session_form.ts";
 
@@ -49,6 +50,13 @@ export function extendSession(ui: Ui, id: string, session: Session): void {
       }; ${left} of ${MOST_EXTENSION} minutes are left.`,
     }],
     schema: extendSchema,
+    notes: (_, at, width) => {
+      const now = at.read(podSessionsResource(id)).value?.find((one) => one.id === session.id);
+      const isSame = now === undefined || now.stop_at === session.stop_at;
+      // Also by a try of this form whose answer was lost.
+      const said = isSame ? null : `Its stop was put off meanwhile, to ${localTime(now.stop_at, at.zone, at.now)}.`;
+      return meanwhileLines(said, width);
+    },
     send: "Extend",
     work: (body) => (api, org) =>
       read(api.org.pods[":id"].sessions[":session"].extend.$post({

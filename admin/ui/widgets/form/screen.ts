@@ -93,6 +93,8 @@ async function send(at: FormAt): Promise<void> {
       : problem.sentence;
     const field = problem.kind === "refused" ? fieldOf(problem.sentence, params.fields) : null;
     at.set((before) => ({ ...before, isSending: false, refusal: { sentence, notes: problem.notes, field } }));
+    // It may have been carried out, or refused for what somebody else did.
+    at.refresh();
   }
 }
 
