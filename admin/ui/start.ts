@@ -7,7 +7,7 @@ import { exitCodeOfStatus, Refusal } from "../client/refusal.ts";
 import { pathPart } from "../commands/connected.ts";
 import type { Shell } from "../commands/shell.ts";
 import { Problem } from "./client/problem.ts";
-import { createSession, type Session } from "./client/session.ts";
+import { createSession, type Renewal, type Session } from "./client/session.ts";
 import type { AnyScreen, Ui } from "./core/screen.ts";
 import { firstAnswer } from "./first_wait.ts";
 import { createRemoteAccess } from "./remote_access.ts";
@@ -28,7 +28,7 @@ interface Way {
   readonly signIn: AnyScreen;
   /** More than one org is in reach and none was named. */
   readonly asksOrg: boolean;
-  switchOrg(ui: Ui, org: string, signal: AbortSignal): Promise<void>;
+  switchOrg(ui: Ui, org: string, how: Renewal): Promise<void>;
 }
 
 /** Connects, shows the admin until it is left, and gives the exit code. What broke is thrown once the terminal is whole. */
@@ -85,7 +85,7 @@ async function local(shell: Shell): Promise<Way> {
       // The operator's socket asks for no token.
       signIn: createSignIn({ pageOf: () => "", accept: () => Promise.resolve(null) }),
       asksOrg: org === undefined && prefixes.length > 1,
-      switchOrg: (_, next, signal) => session.renew(connection, next, signal),
+      switchOrg: (_, next, how) => session.renew(connection, next, how),
     };
   } catch (error) {
     await connection.close();
@@ -108,9 +108,9 @@ async function remote(shell: Shell, server: string, zone: string): Promise<Way> 
   // It is read after the admin was left, and before the first frame.
   if (expiry !== null) await shell.say(`${expiry.isSoon ? "warning: " : ""}${expiry.text}`);
   const session = createSession({ connection, org, address: access.origin, now: systemClock.now });
-  const accept = async (next: string, token: string) => {
+  const accept = async (next: string, token: string, isWanted: () => boolean) => {
     const checked = await access.check(next, token.trim());
-    await session.renew(checked.connection, next);
+    await session.renew(checked.connection, next, { isWanted: () => next === session.org || isWanted() });
     return checked.notKept;
   };
   const signIn = createSignIn({ pageOf: access.pageOf, accept });
@@ -120,11 +120,11 @@ async function remote(shell: Shell, server: string, zone: string): Promise<Way> 
     notice: expiry?.isSoon === true ? expiry.text : undefined,
     signIn,
     asksOrg: false,
-    async switchOrg(ui, next, signal) {
+    async switchOrg(ui, next, how) {
       const kept: Connection | null = access.kept(next);
       if (kept === null) return void ui.open(signIn, { org: next });
       try {
-        await session.renew(kept, next, signal);
+        await session.renew(kept, next, how);
       } catch (error) {
         if (!(error instanceof Problem) || error.kind !== "signed_out") throw error;
         ui.open(signIn, { org: next });

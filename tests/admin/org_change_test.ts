@@ -97,7 +97,19 @@ Deno.test("going to another org can be given up, and a late answer does not lead
     answers[0]!.resolve();
     await admin.until("orgpods  org ");
     assert(!admin.admin.state.busy.includes("Go to other"));
+    await run(admin, "org other", "Go to other …");
+    // A form that was begun meanwhile is not lost.
+    await run(admin, "new", "New pod");
+    await admin.type("lab");
+    answers[1]!.resolve();
+    await eventually(() => !admin.admin.state.busy.includes("Go to other"), "the answer has come");
+    assert.match(admin.text(), /orgpods {2}org /);
+    assert.match(admin.text(), /> Name +lab/);
+    await admin.press("esc");
+    await admin.until("Press y to leave it");
+    await admin.press("y");
     isSlow = false;
+    await run(admin, "orgs", "* here");
     await run(admin, "org other", "orgpods  other");
   });
 });

@@ -97,11 +97,11 @@ export async function startFakeAdmin(world: World, options: FakeAdminOptions = {
   });
   const signIn = createSignIn({
     pageOf: (org) => `https://pods.example.org/api/compute/${org}/officer/login`,
-    accept: async (org, token) => {
+    accept: async (org, token, isWanted) => {
       if (!token.startsWith("plat_") || !TOKEN_FORM.test(token)) {
         throw new Problem("signed_out", "A token is one line, such as plat_…");
       }
-      await session.renew(connect(token), org);
+      await session.renew(connect(token), org, { isWanted: () => org === session.org || isWanted() });
       return null;
     },
   });
@@ -114,7 +114,7 @@ export async function startFakeAdmin(world: World, options: FakeAdminOptions = {
     screens: SCREENS,
     first: (options.first ?? { screen: podsScreen, params: null }) as { screen: AnyScreen; params: unknown },
     signIn,
-    switchOrg: (_, org, signal) => session.renew(connect(options.token), org, signal),
+    switchOrg: (_, org, how) => session.renew(connect(options.token), org, how),
   }, terminal.streams);
 
   const { screen } = terminal;

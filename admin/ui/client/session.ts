@@ -21,6 +21,13 @@ export interface CallOptions {
   readonly org?: string;
 }
 
+export interface Renewal {
+  /** Gives it up. */
+  readonly signal?: AbortSignal;
+  /** Asked when the answer is there, which may be long after. */
+  isWanted?(): boolean;
+}
+
 /** Everything the admin asks the server goes through here. */
 export interface Session {
   readonly org: string;
@@ -33,9 +40,9 @@ export interface Session {
   call<T>(work: Work<T>, options?: CallOptions): Promise<T>;
   /**
    * Goes on with another way to the server (a new token) or another org. Throws `Problem` when that does not work, and
-   * when it was given up or another one was begun meanwhile.
+   * when it is not wanted any more, or another one was begun, by the time of the answer.
    */
-  renew(connection: Connection, org: string, signal?: AbortSignal): Promise<void>;
+  renew(connection: Connection, org: string, how?: Renewal): Promise<void>;
   /** Calls `listener` whenever the link or the org changes. */
   onLink(listener: () => void): void;
   close(): Promise<void>;
@@ -137,13 +144,15 @@ export function createSession({ address, now, reconnectMs = RECONNECT_MS, ...fir
         }
       }
     },
-    async renew(next, nextOrg, signal) {
+    async renew(next, nextOrg, { signal, isWanted } = {}) {
       const turn = ++renewals;
       await once(next, nextOrg, (api, org) => read(api.org.me.$get({ param: { org } })), {
         ...(signal === undefined ? {} : { signal }),
       });
       // An answer that comes late must not lead away from where one went after it.
-      if (turn !== renewals) throw new Problem("stopped", `${nextOrg} answered after something else was begun`);
+      if (turn !== renewals || isWanted?.() === false) {
+        throw new Problem("stopped", `${nextOrg} answered after you began something else, so you are still in ${org}.`);
+      }
       connection = next;
       org = nextOrg;
       clearTimeout(timer);

@@ -1,7 +1,7 @@
 import type { Clock } from "../../../server/clock.ts";
 import { SECOND } from "../../../server/clock.ts";
 import { Problem, problemOf } from "../client/problem.ts";
-import { ACTION_MS, type Session } from "../client/session.ts";
+import { ACTION_MS, type Renewal, type Session } from "../client/session.ts";
 import { meResource } from "../data/me.ts";
 import { drawFrame, innerSize } from "../frame/draw.ts";
 import { layoutOf } from "../frame/layout.ts";
@@ -52,7 +52,7 @@ export interface AdminOptions {
   readonly home?: { readonly screen: AnyScreen; readonly params: unknown };
   /** Opened over everything when the token stops working. */
   readonly signIn: AnyScreen;
-  switchOrg(ui: Ui, org: string, signal: AbortSignal): Promise<void>;
+  switchOrg(ui: Ui, org: string, how: Renewal): Promise<void>;
   suspend(work: () => Promise<void>): Promise<void>;
   /** Ctrl-Z. */
   stop(): void;
@@ -155,7 +155,11 @@ export function createAdmin(options: AdminOptions): Admin {
   const calls = createCalls({
     session,
     now: clock.now,
-    onBegin: (what) => dispatch({ kind: "busy", what }),
+    onBegin(what) {
+      // What was said of an earlier one would pass for what comes of this one.
+      dispatch({ kind: "hush", now: Infinity });
+      dispatch({ kind: "busy", what });
+    },
     onEnd: (what) => dispatch({ kind: "done", what }),
   });
 
@@ -218,7 +222,12 @@ export function createAdmin(options: AdminOptions): Admin {
       if (topOf(state).id === id) open(module);
     },
     home: (screen, params) => dispatch({ kind: "home", screen: screen as AnyScreen, params }),
-    switchOrg: (org) => calls.during(`Go to ${org}`, (signal) => options.switchOrg(ui(read), org, signal)),
+    switchOrg: (org) =>
+      calls.during(
+        `Go to ${org}`,
+        // A form that was begun while one waited would be lost.
+        (signal) => options.switchOrg(ui(read), org, { signal, isWanted: () => !isUnsent() }),
+      ),
     suspend: options.suspend,
     quit: options.quit,
   });

@@ -1,4 +1,5 @@
 import { problemOf } from "../client/problem.ts";
+import { isOpen } from "../core/is_open.ts";
 import { type AnyScreen, type At, defineScreen } from "../core/screen.ts";
 import { wrap } from "../text/cells.ts";
 import { type Edit, editKey, editOf, editSpans, editText, insert } from "../text/edit.ts";
@@ -9,9 +10,10 @@ export interface Access {
   /** The page that shows an officer token. */
   pageOf(org: string): string;
   /**
-   * Goes on with a token, and keeps it; gives a warning, or null. Throws `Problem` for a token that does not work.
+   * Goes on with a token, and keeps it; gives a warning, or null. Throws `Problem` for a token that does not work, and for
+   * another org when the sign-in is not wanted any more by then.
    */
-  accept(org: string, token: string): Promise<string | null>;
+  accept(org: string, token: string, isWanted: () => boolean): Promise<string | null>;
 }
 
 interface State {
@@ -76,7 +78,7 @@ function typed(at: SignInAt, change: (token: Edit) => Edit): void {
 async function signIn(access: Access, at: SignInAt): Promise<void> {
   at.set({ isChecking: true, refusal: null });
   try {
-    const warning = await access.accept(at.params.org, editText(at.state.token));
+    const warning = await access.accept(at.params.org, editText(at.state.token), () => isOpen(at));
     at.close();
     at.say(warning ?? "You are signed in", warning === null ? "good" : "warn", at.params.org);
   } catch (error) {
