@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import type { Pod } from "../../admin/ui/data/pods.ts";
+import type { Reading } from "../../admin/ui/core/cache.ts";
+import type { Connected, Pod } from "../../admin/ui/data/pods.ts";
 import {
   accessText,
   canRestart,
@@ -12,6 +13,7 @@ import {
   statusSpan,
   statusWord,
   troubleText,
+  whoIsOn,
 } from "../../admin/ui/data/pod_words.ts";
 import { withPods } from "./support.ts";
 
@@ -110,6 +112,42 @@ Deno.test("onText counts who is on, and says when it is not known", () => {
     clock_offset_seconds: null,
   } as const;
   assert.equal(onText(pod(), { ...reading, value: { ...unknown, sessions: [], certificates: [] } }), "?");
+});
+
+Deno.test("whoIsOn counts tunnels and connections without a shell, each person once", () => {
+  const one = (name: string, more: Record<string, unknown> = {}) => (
+    { username: name, name, discord_id: name, is_admin: false, seconds: 1, ...more }
+  );
+  const reading = (sessions: unknown[], certificates: unknown[], connections: number) =>
+    ({
+      at: 0,
+      problem: null,
+      isLoading: false,
+      value: {
+        pod_id: "p1",
+        state: "known",
+        reason: null,
+        clock_offset_seconds: null,
+        sessions,
+        certificates,
+        connections,
+      },
+    }) as Reading<Connected>;
+  const said = (who: Reading<Connected>) => [whoIsOn(pod(), who), onText(pod(), who)];
+  const ada = one("Ada", { is_admin: true });
+  assert.deepEqual(said(reading([], [], 0)), ["Nobody is on it now.", "0"]);
+  assert.deepEqual(said(reading([ada, ada], [one("Ada", { serial: "1" }), one("Bob", { serial: "2" })], 4)), [
+    "On it now: Ada (Root), Bob (a tunnel). They are disconnected.",
+    "3",
+  ]);
+  assert.deepEqual(said(reading([], [], 1)), [
+    "Nobody has a shell on it, but 1 SSH connection is open. They are disconnected.",
+    "1",
+  ]);
+  assert.deepEqual(said(reading([], [], 2)), [
+    "Nobody has a shell on it, but 2 SSH connections are open. They are disconnected.",
+    "2",
+  ]);
 });
 
 Deno.test("a pod that allows forwarding of Unix sockets is marked", async () => {

@@ -3,6 +3,7 @@ import { MINUTE } from "../../../server/clock.ts";
 import type { Reading } from "../core/cache.ts";
 import { type Span, span } from "../text/line.ts";
 import { duration, localTime, shortDuration } from "../text/units.ts";
+import { onNow } from "./on_now.ts";
 import type { Connected, Pod } from "./pods.ts";
 
 const WORDS: Readonly<Record<string, string>> = {
@@ -63,7 +64,7 @@ export function onText(pod: Pod, connected: Reading<Connected> | null): string {
   if (pod.status !== "RUNNING") return "";
   const value = connected?.value;
   if (value === undefined) return connected !== null && connected.problem !== null ? "?" : "…";
-  return value.state === "unknown" ? "?" : String(value.sessions.length);
+  return value.state === "unknown" ? "?" : String(onNow(connected!).length || (value.connections ?? 0));
 }
 
 /** The next session, or when a running one ends. */
@@ -94,7 +95,7 @@ export function filesAtStop(pod: Pod): { text: string; isWarning: true } | strin
     : { text: "This pod has no volume: EVERY file on it is lost.", isWarning: true };
 }
 
-/** Who is on the pod, in one sentence. */
+/** Who is on the pod, in one sentence; tunnels count, too: an editor or a notebook may be behind one. */
 export function whoIsOn(pod: Pod, connected: Reading<Connected>): string {
   if (pod.status !== "RUNNING") return "Nobody can be on it, because it is not running.";
   const { value, problem } = connected;
@@ -102,9 +103,14 @@ export function whoIsOn(pod: Pod, connected: Reading<Connected>): string {
     return problem === null ? "Looking who is on it …" : `Who is on it is not known: ${problem.sentence}`;
   }
   if (value.state === "unknown") return `Who is on it is not known: ${value.reason}.`;
-  if (value.sessions.length === 0) return "Nobody is on it now.";
-  const names = value.sessions.map((one) => `${one.name ?? one.username}${one.is_admin ? " (Root)" : ""}`);
-  return `On it now: ${names.join(", ")}. They are disconnected.`;
+  const names = onNow(connected).map((one) =>
+    `${one.name ?? one.username}${one.isRoot ? " (Root)" : ""}${one.isTunnel ? " (a tunnel)" : ""}`
+  );
+  if (names.length > 0) return `On it now: ${[...new Set(names)].join(", ")}. They are disconnected.`;
+  const connections = value.connections ?? 0;
+  if (connections === 0) return "Nobody is on it now.";
+  const open = connections === 1 ? "1 SSH connection is open" : `${connections} SSH connections are open`;
+  return `Nobody has a shell on it, but ${open}. They are disconnected.`;
 }
 
 /** Offered only where it makes sense: a pod can hang while it starts, so a stop is offered in every other state. */

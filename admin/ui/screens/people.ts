@@ -2,6 +2,7 @@ import { SECOND } from "../../../server/clock.ts";
 import { type At, defineScreen, type Ui } from "../core/screen.ts";
 import { type Certificate, type Person, podMembersResource } from "../data/members.ts";
 import { accessText } from "../data/pod_words.ts";
+import { onNow } from "../data/on_now.ts";
 import { type Connected, connectedResource, type Pod, podsResource } from "../data/pods.ts";
 import { wrap } from "../text/cells.ts";
 import { BLANK, type Line, line, span } from "../text/line.ts";
@@ -21,7 +22,7 @@ import {
 import { tableActions } from "../widgets/table_actions.ts";
 import { accessScreen } from "./access.ts";
 import { askToDisconnect, blockedOn, chooseUnblock } from "./disconnect.ts";
-import { connectedSpec, onNow, recentSpec } from "./people_tables.ts";
+import { connectedSpec, recentSpec } from "./people_tables.ts";
 import type { PodParams } from "./pod_params.ts";
 import { saidAction, saidLines } from "./said.ts";
 
