@@ -113,3 +113,19 @@ Deno.test("going to another org can be given up, and a late answer does not lead
     await run(admin, "org other", "orgpods  other");
   });
 });
+
+Deno.test("an org that was added since the admin began is in the list of orgs", async () => {
+  await withPods(["workshop"], {}, async (admin, world) => {
+    await admin.until(/^> workshop/m);
+    const row = world.db.get<Record<string, string | number | null>>(
+      "select * from organizations where prefix = 'other'",
+    );
+    const copy = { ...row, id: null, guild_id: "500000000000000077", prefix: "third", name: "Third Society" };
+    const names = Object.keys(copy);
+    world.db.run(
+      `insert into organizations (${names.join(", ")}) values (${names.map(() => "?").join(", ")})`,
+      ...Object.values(copy),
+    );
+    await run(admin, "orgs", /third +Third Society/);
+  });
+});

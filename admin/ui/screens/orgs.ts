@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { type At, defineScreen } from "../core/screen.ts";
-import { type Me, meResource } from "../data/me.ts";
+import { type Me, orgsResource } from "../data/me.ts";
 import { BLANK, type Line, line, span } from "../text/line.ts";
 import { wrap } from "../text/cells.ts";
 import { listOf, type ListState, NEW_LIST } from "../widgets/list.ts";
@@ -27,7 +27,7 @@ const specOf = (at: OrgsAt): TableSpec<Org> => ({
 
 const list = listOf<null, ListState, Org>({
   spec: specOf,
-  all: (at) => at.read(meResource).value?.orgs ?? NONE,
+  all: (at) => at.read(orgsResource).value?.orgs ?? NONE,
   height: (at) => at.height - noteLines(at).length,
 });
 
@@ -82,7 +82,7 @@ export const orgsScreen = defineScreen<null, ListState>({
     },
   ],
   view: (at) =>
-    drawReading(at.read(meResource), at.width, at.height, (_, height): Line[] => {
+    drawReading(at.read(orgsResource), at.width, at.height, (_, height): Line[] => {
       const notes = noteLines(at);
       return [...list.draw(at, "No organization is like that.", { height: height - notes.length }), ...notes];
     }),
