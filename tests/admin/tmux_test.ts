@@ -156,6 +156,34 @@ Deno.test({
 });
 
 Deno.test({
+  name: "a window that changed while the admin was stopped is drawn as it is, and bg does not draw over the shell",
+  ignore,
+  fn: () =>
+    withDemo(async (demo) => {
+      await inAdmin(demo, { isShell: true, columns: 100, rows: 30 }, async (terminal) => {
+        await terminal.until(/^> workshop/m);
+        await terminal.keys("C-z");
+        await terminal.until("Stopped");
+        await terminal.resize(70, 20);
+        await terminal.type("fg\n");
+        // At the old width the end of each line would stand on a line of its own.
+        await terminal.until(/^ orgpods {2}demo \(Demo Society\) {2}this server +● connected {2}\d\d:\d\d \S+ ?$/m);
+        await terminal.keys("C-z");
+        await terminal.until("Stopped");
+        await terminal.type("clear; bg; until jobs | grep Stopped; do sleep 0.1; done\n");
+        await terminal.until("Stopped");
+        await terminal.type("echo between-$((40 + 2))\n");
+        const screen = await terminal.until("between-42");
+        assert.doesNotMatch(screen, /workshop/);
+        await terminal.type("fg\n");
+        await terminal.until(/^> workshop/m);
+        await terminal.keys("q");
+        await eventually(async () => !(await terminal.flag("alternate_on")), "the shell is back");
+      });
+    }),
+});
+
+Deno.test({
   name: "a server that goes away leaves the last state in sight, marked, and the admin goes on when it is left",
   ignore,
   fn: async () => {

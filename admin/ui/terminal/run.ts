@@ -53,7 +53,7 @@ export function openOnTerminal(
     ...options,
     ...size(),
     suspend,
-    stop: () => void (isSuspended || suspend(untilContinued).catch(crash)),
+    stop: () => void (isSuspended || suspend(() => untilContinued(stdin)).catch(crash)),
     redraw() {
       if (isSuspended) return;
       if (screen.isPlain) redraw();
@@ -121,8 +121,14 @@ export function openOnTerminal(
 }
 
 /** Stops this process and those of its job, as the terminal's own Ctrl-Z does; goes on when the shell continues it. */
-async function untilContinued(): Promise<void> {
+async function untilContinued(stdin: Streams["stdin"]): Promise<void> {
+  const moment = () => new Promise((resolve) => setTimeout(resolve, 100));
   process.kill(0, "SIGTSTP");
   // While the process is stopped this waits too; where nobody can continue a job, the signal does nothing.
-  await new Promise((resolve) => setTimeout(resolve, 100));
+  await moment();
+  // Continued in the background (`bg`), it is stopped again by this, before it has drawn over the shell.
+  stdin.setRawMode(true);
+  // Of a new size only the job in front is told, and the runtime believes the last one it was told of.
+  process.kill(process.pid, "SIGWINCH");
+  await moment();
 }
