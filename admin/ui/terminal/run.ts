@@ -45,7 +45,9 @@ export function openOnTerminal(
       isSuspended = false;
       stdout.write(PASTE_ON);
       keys.open();
-      // The window may have changed meanwhile.
+      // The window may have changed meanwhile. Of that only the job in front is told, by this signal, and the runtime
+      // believes the size that it was told last.
+      process.kill(process.pid, "SIGWINCH");
       redraw();
     }
   };
@@ -122,13 +124,9 @@ export function openOnTerminal(
 
 /** Stops this process and those of its job, as the terminal's own Ctrl-Z does; goes on when the shell continues it. */
 async function untilContinued(stdin: Streams["stdin"]): Promise<void> {
-  const moment = () => new Promise((resolve) => setTimeout(resolve, 100));
   process.kill(0, "SIGTSTP");
   // While the process is stopped this waits too; where nobody can continue a job, the signal does nothing.
-  await moment();
+  await new Promise((resolve) => setTimeout(resolve, 100));
   // Continued in the background (`bg`), it is stopped again by this, before it has drawn over the shell.
   stdin.setRawMode(true);
-  // Of a new size only the job in front is told, and the runtime believes the last one it was told of.
-  process.kill(process.pid, "SIGWINCH");
-  await moment();
 }
