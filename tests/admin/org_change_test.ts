@@ -1,5 +1,6 @@
 /** What was begun in one org stays with it, whatever org is shown when it goes on. */
 import assert from "node:assert/strict";
+import { entry, listing } from "./files_support.ts";
 import { refusal, run, sentence, withPods } from "./support.ts";
 import { eventually } from "../support/world.ts";
 
@@ -76,6 +77,36 @@ Deno.test("what came of a change in one org is said with its name when another o
     answer.resolve();
     await admin.until("! org: The pod had no volume");
   });
+});
+
+Deno.test("a transfer that ends while another org is shown is said with the name of its own", async () => {
+  const answer = Promise.withResolvers<Response>();
+  const folder = await Deno.makeTempDir({ prefix: "orgpods-test-" });
+  const intercept = (request: Request) => {
+    const { pathname } = new URL(request.url);
+    if (pathname.endsWith("/files")) return listing([entry("a.txt", { size: 3 })]);
+    return pathname.endsWith("/files/download") ? answer.promise : null;
+  };
+  try {
+    await withPods(["workshop"], { intercept, env: { HOME: folder } }, async (admin) => {
+      await admin.until(/^> workshop/m);
+      await admin.press("f");
+      await admin.until("> a.txt");
+      await admin.press("d");
+      await admin.until("To which file");
+      await admin.press("ctrl-u");
+      await admin.type(`${folder}/a.txt`);
+      await admin.press("enter");
+      await admin.until("Download a.txt");
+      await admin.untilGone("To which file");
+      await run(admin, "orgs", "* here");
+      await run(admin, "org other", "orgpods  other");
+      answer.resolve(new Response("abc", { headers: { "content-length": "3" } }));
+      await admin.until("org: a.txt is saved as");
+    });
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
 });
 
 Deno.test("going to another org can be given up, and a late answer does not lead away from where one is", async () => {

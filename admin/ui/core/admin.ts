@@ -1,15 +1,16 @@
 import type { Clock } from "../../../server/clock.ts";
 import { SECOND } from "../../../server/clock.ts";
-import { Problem, problemOf } from "../client/problem.ts";
-import { ACTION_MS, type Renewal, type Session } from "../client/session.ts";
+import { problemOf } from "../client/problem.ts";
+import type { Renewal, Session } from "../client/session.ts";
 import { meResource } from "../data/me.ts";
 import { drawFrame, innerSize } from "../frame/draw.ts";
 import { layoutOf } from "../frame/layout.ts";
 import type { Input } from "../keys/decode.ts";
 import type { Line } from "../text/line.ts";
 import { type Cache, createCache, type Resource } from "./cache.ts";
-import { type Calls, createCalls } from "./calls.ts";
+import { createCalls } from "./calls.ts";
 import { commonActions } from "./common_actions.ts";
+import { createInOrg, sayProblem } from "./in_org.ts";
 import { type Offer, offersOf, typingOf } from "./offers.ts";
 import { commandOf, promptStep } from "./prompt.ts";
 import type { AnyScreen, At, Ui } from "./screen.ts";
@@ -145,9 +146,9 @@ export function createAdmin(options: AdminOptions): Admin {
       dispatch({ kind: "hush", now: Infinity });
       dispatch({ kind: "busy", what });
     },
-    onEnd(what, note, tone) {
+    onEnd(what, note, tone, org = session.org) {
       dispatch({ kind: "done", what });
-      say(note, tone);
+      say(org === session.org ? note : `${org}: ${note}`, tone);
       cache.refresh();
     },
   });
@@ -163,37 +164,14 @@ export function createAdmin(options: AdminOptions): Admin {
     onEnd: (what) => dispatch({ kind: "done", what }),
   });
 
-  const sayProblem = (problem: Problem, tell: Ui["say"] = say) => {
-    if (problem.kind === "signed_out") return; // The sign-in dialog says it.
-    tell([problem.sentence, ...problem.notes].join(" "), problem.kind === "stopped" ? "warn" : "bad");
-  };
-
-  const callBy = ({ say, calls }: Pick<Ui, "say" | "calls">): Ui["call"] => async (what, work, callOptions = {}) => {
-    if (state.busy.includes(what)) {
-      say(`${what} is under way already`, "warn");
-      return null;
-    }
-    try {
-      const value = await calls.make(what, work, { deadlineMs: ACTION_MS, ...callOptions });
-      for (const warning of warningsOf(value)) say(warning, "warn");
-      return value;
-    } catch (error) {
-      const problem = problemOf(error);
-      if (problem === null) throw error;
-      sayProblem(problem, say);
-      return null;
-    } finally {
-      cache.refresh();
-    }
-  };
-
-  /** What belongs to one org: it asks nothing of another one, and says whose it is when another one is shown. */
-  const inOrg = (org: string): Pick<Ui, "org" | "say" | "call" | "calls"> => {
-    const sayHere: Ui["say"] = (text, tone, about = org) =>
-      say(about === session.org ? text : `${about}: ${text}`, tone);
-    const callsHere: Calls = { ...calls, make: (what, work, how) => calls.make(what, work, { org, ...how }) };
-    return { org, say: sayHere, calls: callsHere, call: callBy({ say: sayHere, calls: callsHere }) };
-  };
+  const inOrg = createInOrg({
+    org: () => session.org,
+    say,
+    calls,
+    transfers,
+    isBusy: (what) => state.busy.includes(what),
+    refresh: () => cache.refresh(),
+  });
 
   const ui = (read: Ui["read"], here = inOrg(session.org)): Ui => ({
     now: clock.now(),
@@ -206,7 +184,6 @@ export function createAdmin(options: AdminOptions): Admin {
     refresh: (resource) => cache.refresh(resource?.key),
     clock,
     env: options.env ?? (() => undefined),
-    transfers,
     open(screen, params) {
       if (session.org !== here.org) return { set: () => {}, close: () => {} };
       const layer = state.nextId;
@@ -275,7 +252,7 @@ export function createAdmin(options: AdminOptions): Admin {
     const failed = (error: unknown) => {
       const problem = problemOf(error);
       if (problem === null) options.onCrash(error);
-      else sayProblem(problem);
+      else sayProblem(problem, say);
     };
     try {
       Promise.resolve(offer.run(input)).catch(failed);
@@ -372,9 +349,4 @@ export function createAdmin(options: AdminOptions): Admin {
       await transfers.close();
     },
   };
-}
-
-function warningsOf(value: unknown): string[] {
-  const isWarned = typeof value === "object" && value !== null && "warnings" in value && Array.isArray(value.warnings);
-  return isWarned ? (value.warnings as unknown[]).map(String) : [];
 }

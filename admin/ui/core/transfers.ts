@@ -16,6 +16,8 @@ export interface Transfer {
 }
 
 export interface TransferTask {
+  /** The org that it belongs to; it goes on when another one is shown. */
+  readonly org?: string;
   readonly title: string;
   readonly place: string;
   /** Does it, and gives the sentence that says what was done. It must end soon after the signal. */
@@ -49,7 +51,7 @@ export function createTransfers(deps: {
   readonly onChange: () => void;
   readonly onBegin: (title: string) => void;
   /** Called with the sentence that says what came of it. */
-  readonly onEnd: (title: string, note: string, tone: "good" | "warn" | "bad") => void;
+  readonly onEnd: (title: string, note: string, tone: "good" | "warn" | "bad", org: string | undefined) => void;
 }): Transfers {
   let transfers: readonly Transfer[] = [];
   let nextId = 1;
@@ -71,16 +73,17 @@ export function createTransfers(deps: {
     };
   };
 
-  const end = (id: number, title: string, state: Transfer["state"], note: string) => {
+  const end = (id: number, { title, org }: TransferTask, state: Transfer["state"], note: string) => {
     change(id, () => ({ state, note }));
     const ended = transfers.filter(isEnded).slice(MOST_ENDED);
     transfers = transfers.filter((one) => !ended.includes(one));
-    deps.onEnd(title, note, state === "done" ? "good" : state === "cancelled" ? "warn" : "bad");
+    deps.onEnd(title, note, state === "done" ? "good" : state === "cancelled" ? "warn" : "bad", org);
   };
 
   return {
     list: () => transfers,
-    async start({ title, place, work }) {
+    async start(task) {
+      const { title, place, work } = task;
       const id = nextId++;
       const stop = new AbortController();
       const ended = Promise.withResolvers<void>();
@@ -88,14 +91,14 @@ export function createTransfers(deps: {
       transfers = [{ id, title, place, state: "running", samples: [], note: "" }, ...transfers];
       deps.onBegin(title);
       try {
-        end(id, title, "done", await work(reporter(id), stop.signal));
+        end(id, task, "done", await work(reporter(id), stop.signal));
         return true;
       } catch (error) {
         const problem = stop.signal.aborted ? new Problem("stopped", `${title}: cancelled`) : problemOf(error);
         if (problem === null) throw error;
         const note = [problem.sentence, ...problem.notes].join(" ");
-        if (stop.signal.aborted) end(id, title, "cancelled", note);
-        else end(id, title, "failed", `${title}: ${note}`);
+        if (stop.signal.aborted) end(id, task, "cancelled", note);
+        else end(id, task, "failed", `${title}: ${note}`);
         return false;
       } finally {
         running.delete(id);
