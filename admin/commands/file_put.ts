@@ -15,6 +15,8 @@ const DEFAULT_FOLDER = "/workspace";
 export interface PutFlags extends FileFlags {
   /** The ETag of what is written over, as `file stat` shows it: refused when it was changed meanwhile. */
   readonly ifMatch?: string;
+  /** Refused when there is something at the path. */
+  readonly new?: boolean;
 }
 
 /** `orgpods file put`: prints the path on the pod. */
@@ -33,7 +35,7 @@ export async function putFile(
   try {
     await withPod(shell, id, async (pod) => {
       const path = await targetOf(pod, given, file);
-      const answer = await upload(shell, pod, path, source, flags.ifMatch);
+      const answer = await upload(shell, pod, path, source, flags);
       await shell.result(answer, () => shownPath(path));
     });
   } finally {
@@ -67,7 +69,7 @@ async function upload(
   pod: PodFiles,
   path: Uint8Array,
   source: Source,
-  ifMatch: string | undefined,
+  flags: PutFlags,
 ) {
   const progress = createProgress({
     write: stdio.err,
@@ -80,8 +82,11 @@ async function upload(
     progress.add(bytes - sent);
     sent = bytes;
   };
-  const options = { onBytes, ...(ifMatch === undefined ? {} : { ifMatch }) };
-  const answer = await sendSource(pod, path, source, options).finally(() => progress.end());
+  const answer = await sendSource(pod, path, source, {
+    onBytes,
+    mustBeNew: flags.new === true,
+    ...(flags.ifMatch === undefined ? {} : { ifMatch: flags.ifMatch }),
+  }).finally(() => progress.end());
   await say(`${size(sent)} sent.`);
   return answer;
 }

@@ -136,6 +136,8 @@ export interface Source {
 export interface SendOptions {
   /** The ETag of what is to be replaced. */
   readonly ifMatch?: string;
+  /** Nothing is replaced. */
+  readonly mustBeNew?: boolean;
   /** Called with all bytes that are sent now. */
   onBytes(sent: number): void;
   readonly signal?: AbortSignal;
@@ -147,7 +149,7 @@ export type Sent = Awaited<ReturnType<typeof put>>;
 export async function sendSource(pod: PodFiles, path: Uint8Array, source: Source, options: SendOptions): Promise<Sent> {
   const counted = countedBody(source, options);
   try {
-    return await put(pod, path, source.size, counted.body, options.ifMatch);
+    return await put(pod, path, source.size, counted.body, options);
   } catch (error) {
     // What went wrong on this side explains what the other side said.
     throw counted.failure ?? error;
@@ -159,9 +161,13 @@ function put(
   path: Uint8Array,
   size: number | undefined,
   body: ReadableStream<Uint8Array>,
-  ifMatch: string | undefined,
+  { ifMatch, mustBeNew = false }: SendOptions,
 ) {
-  const query = { ...pathFields(path), ...(ifMatch === undefined ? {} : { if_match: ifMatch }) };
+  const query = {
+    ...pathFields(path),
+    ...(ifMatch === undefined ? {} : { if_match: ifMatch }),
+    ...(mustBeNew ? { must_be_new: "true" as const } : {}),
+  };
   return read(api.org.pods[":id"].files.upload.$put({ param, query }, {
     headers: {
       "content-type": "application/octet-stream",

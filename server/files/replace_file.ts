@@ -143,6 +143,8 @@ async function writeBeside(
     // Between the look and the rename no other write of ours may come to its end.
     await deps.turns.take(turnOf(session.pod, path), async () => {
       await checkMatch(deps, session, target, content.ifMatch);
+      // A rename that finds something there is refused as well, but the pod does not say why.
+      if (content.mustBeNew && await lstatOrMissing(sftp, path, session.call) !== undefined) throw occupied();
       await renameOver(sftp, temporary, path, content.mustBeNew ?? false, session.call);
     });
     return { size: written, etag };

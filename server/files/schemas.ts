@@ -73,8 +73,19 @@ export const listQuery = z.looseObject({
 export const pathQuery = z.looseObject(ONE_PATH).transform(onceRight((given) => ({ path: onePath(given) })));
 
 /** PUT files/upload: the body is the file, `path` its whole path. */
-export const uploadQuery = z.looseObject({ ...ONE_PATH, if_match: etag })
-  .transform(onceRight((given) => ({ path: onePath(given), ifMatch: given.if_match })));
+export const uploadQuery = z.looseObject({
+  ...ONE_PATH,
+  if_match: etag,
+  must_be_new: z.enum(["true", "false"], "must_be_new must be true or false").default("false"),
+}).refine(
+  (given) => given.if_match === undefined || given.must_be_new === "false",
+  "if_match and must_be_new exclude each other",
+)
+  .transform(onceRight((given) => ({
+    path: onePath(given),
+    ifMatch: given.if_match,
+    mustBeNew: given.must_be_new === "true",
+  })));
 
 /** POST files/upload: the folder may be named here too, for clients that send the file before the field `path`. */
 export const uploadFolderQuery = z.looseObject(ONE_PATH).transform(({ path, path_b64 }) => ({

@@ -65,12 +65,12 @@ export function transferRoutes(deps: FileDeps & { readonly guards: Guards }) {
       return answerUpload(c, uploaded);
     })
     .put("/pods/:id/files/upload", officer, query(uploadQuery), async (c) => {
-      const { path, ifMatch } = c.req.valid("query");
+      const { path, ifMatch, mustBeNew } = c.req.valid("query");
       const size = lengthOf(c);
       if ((size ?? 0) > transfer) throw uploadTooLarge(transfer);
       const uploaded = await auditedOnPod<Uploaded>(deps, c, (done) => uploadDetails(done, path), (session) => {
         const source = clientBody(c.req.raw.body, deps.fileTimings.clientMs);
-        return uploadTo(deps, session, path, { source, size, ifMatch });
+        return uploadTo(deps, session, path, { source, size, ifMatch, mustBeNew });
       });
       return answerUpload(c, uploaded);
     });

@@ -5,7 +5,7 @@ import type { FileDeps } from "./deps.ts";
 import { bytesOf, joinPath, pathOf } from "./path.ts";
 import { placeOf } from "./place.ts";
 import type { PodSession } from "./pod_session.ts";
-import { replaceFile } from "./replace_file.ts";
+import { type NewContent, replaceFile } from "./replace_file.ts";
 import { DEFAULT_FOLDER } from "./schemas.ts";
 
 export interface Uploaded {
@@ -27,7 +27,7 @@ export async function uploadTo(
   deps: FileDeps,
   session: PodSession,
   path: Uint8Array,
-  content: { source: ReadableStream<Uint8Array>; size?: number | undefined; ifMatch?: string | undefined },
+  content: Pick<NewContent, "source" | "size" | "ifMatch" | "mustBeNew">,
 ): Promise<Uploaded> {
   const { transfer: maxBytes } = deps.fileLimits;
   try {

@@ -214,6 +214,27 @@ Deno.test("a folder is not deleted while what is in it could not be counted, and
   });
 });
 
+Deno.test("an upload to a free name replaces nothing that came there meanwhile, and says so", async () => {
+  await withHome(async (home) => {
+    await Deno.writeTextFile(`${home}/notes`, "mine");
+    const asked: string[] = [];
+    const answer = (route: string, request: Request): Response => {
+      if (route === "list") return listing([]);
+      if (route === "stat") return refusal(404, "No such file or directory", "file_not_found");
+      asked.push(new URL(request.url).search);
+      return refusal(409, "There is already something at this path", "pod_refused");
+    };
+    await withFileAnswers(answer, { env: { HOME: home } }, async (admin) => {
+      await admin.until("The folder is empty");
+      await admin.press("u", "ctrl-u");
+      await admin.type("~/notes");
+      await admin.press("enter");
+      await admin.until("There is already something at this path");
+      assert.deepEqual(asked, [`?${new URLSearchParams({ path: "/workspace/notes", must_be_new: "true" })}`]);
+    });
+  });
+});
+
 Deno.test("an upload that is cancelled says so, and may be begun again", async () => {
   await withHome(async (home) => {
     await Deno.writeFile(`${home}/model.pt`, new Uint8Array(5_000_000));

@@ -145,7 +145,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "file put with an etag writes over what file stat showed, and ends with 5 when it was changed meanwhile",
+  name: "file put with an etag writes over what file stat showed, with --new over nothing, and ends with 5 otherwise",
   ignore,
   fn: () =>
     withPod(async ({ pod, file, folder, workspace }) => {
@@ -157,6 +157,12 @@ Deno.test({
       const refused = await file(["put", pod, "notes", "/workspace/notes", "--if-match", etag]);
       assert.equal(refused.code, 5, refused.err);
       assert.equal(await Deno.readTextFile(`${workspace}/notes`), "changed by somebody else");
+      const taken = await file(["put", pod, "notes", "/workspace/notes", "--new"]);
+      assert.equal(taken.code, 5, taken.err);
+      assert.match(taken.err, /There is already something at this path/);
+      assert.equal(await Deno.readTextFile(`${workspace}/notes`), "changed by somebody else");
+      await must(file(["put", pod, "notes", "/workspace/others", "--new"]));
+      assert.equal(await Deno.readTextFile(`${workspace}/others`), "of this computer");
     }),
 });
 

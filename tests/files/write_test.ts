@@ -58,6 +58,23 @@ Deno.test(
   },
 );
 
+Deno.test("an upload that must be new takes a free name once, and replaces nothing", needsPods, async () => {
+  await withFiles(async ({ volume, send }) => {
+    const put = async (query: Record<string, string>, body: string) =>
+      await cellOf(await send("PUT", `upload?${new URLSearchParams({ path: PATH, ...query })}`, { body }));
+    const both = await Promise.all(["a", "b", "c"].map((body) => put({ must_be_new: "true" }, body)));
+    assert.deepEqual(both.toSorted(), ["200", "409 pod_refused", "409 pod_refused"]);
+    const first = await Deno.readTextFile(`${volume}/f.txt`);
+    assert.equal(first, "abc"[both.indexOf("200")]);
+    assert.equal(await put({ must_be_new: "true" }, "late"), "409 pod_refused");
+    assert.equal(await put({ must_be_new: "yes" }, "x"), "400 invalid_request");
+    assert.equal(await put({ must_be_new: "true", if_match: '"1"' }, "x"), "400 invalid_request");
+    assert.equal(await Deno.readTextFile(`${volume}/f.txt`), first);
+    assert.equal(await put({ must_be_new: "false" }, "over it"), "200");
+    await noTemporaries(volume);
+  });
+});
+
 Deno.test("of three writes at once with the same ETag one goes through", needsPods, async () => {
   await withFiles(async ({ files, volume }) => {
     ok(await files("write", { path: PATH, content: "start" }));

@@ -56,6 +56,7 @@ function addTransfers(file: Command, run: Run): void {
     ),
   )
     .option("--if-match <etag>", "only over the file that file stat shows with this etag; 5 when it was changed")
+    .option("--new", "only when there is nothing at the path; 5 otherwise")
     .addHelpText("after", example("orgpods file put k7x2m9 data.csv /workspace/data.csv"))
     .action((id: string, source: string, path: string | undefined, flags: PutFlags) =>
       run(async (shell) => await (await import("../file_put.ts")).putFile(shell, id, source, path, flags))

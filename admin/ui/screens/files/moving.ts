@@ -196,7 +196,8 @@ function startUpload(
         try {
           const source = { body: file.readable, size: total, close: () => closeOnce(file) };
           const answer = await sendSource({ api, param: { org, id: pod.id } }, target, source, {
-            ...(ifMatch === undefined ? {} : { ifMatch }),
+            // What somebody else puts there meanwhile is not written over unasked.
+            ...(ifMatch === undefined ? { mustBeNew: true } : { ifMatch }),
             signal: stop,
             onBytes: (done) => report({ done, total }),
           });
