@@ -87,6 +87,8 @@ export async function lockForServer(dir: DataDir, ms: number = WAIT_MS): Promise
 /** The lock of a directory that nobody else uses. Throws `already_running`. */
 export function takeLock(dir: DataDir): Lock {
   const lock = tryLock(dir);
-  if (lock === null) throw new AppError("already_running", `Another orgpods uses the data directory ${shown(dir.path)}`);
+  if (lock === null) {
+    throw new AppError("already_running", `Another orgpods uses the data directory ${shown(dir.path)}`);
+  }
   return lock;
 }
