@@ -1,3 +1,4 @@
+import { fileURLToPath } from "node:url";
 import { startProgram } from "../tests/support/process.ts";
 import { run } from "../tests/demo/pods_support.ts";
 import { type Figure } from "./figures.ts";
@@ -37,7 +38,7 @@ export async function benchAdmin(world: BenchWorld): Promise<Figure[]> {
   const server = startProgram("bench/many_pods_program.ts", { args: [dataDir, String(PODS)] });
   try {
     await server.line(/The pods are ready/);
-    const top = new URL("../", import.meta.url).pathname;
+    const top = fileURLToPath(new URL("../", import.meta.url));
     const deno = [Deno.execPath(), "run", "-A", "--no-check", "--quiet"];
     const admin = {
       argv: [...deno, `${top}main.ts`, "--data-dir", dataDir, "admin"],
@@ -72,7 +73,7 @@ async function measure({ argv, first, ready }: Program, what: typeof FULL): Prom
     TERM: "xterm-256color",
   };
   const task = { argv, env, columns: COLUMNS, rows: ROWS, first, ready, key: "j", ...what };
-  const program = new URL("terminal.py", import.meta.url).pathname;
+  const program = fileURLToPath(new URL("terminal.py", import.meta.url));
   const { code, out, err } = await run("python3", [program], JSON.stringify(task));
   if (code !== 0) throw new Error(`The terminal could not be measured: ${err}`);
   return JSON.parse(out) as Measured;

@@ -1,3 +1,4 @@
+import { fileURLToPath } from "node:url";
 import type { BenchWorld } from "./world.ts";
 import { cpuMilliseconds } from "./processes.ts";
 
@@ -17,7 +18,7 @@ const PATIENCE_MS = 30_000;
 /** Starts the server and asks `/health` until it answers, a thousand times a second. */
 export async function startServing(world: BenchWorld): Promise<Serving> {
   const port = freePort();
-  const main = new URL("../main.ts", import.meta.url).pathname;
+  const main = fileURLToPath(new URL("../main.ts", import.meta.url));
   const begun = performance.now();
   const child = new Deno.Command(Deno.execPath(), {
     args: [

@@ -1,3 +1,4 @@
+import { fileURLToPath } from "node:url";
 import { type Figure } from "./figures.ts";
 import { alternate, median } from "./rounds.ts";
 import { startServing } from "./serve.ts";
@@ -40,7 +41,7 @@ export async function benchStart(world: BenchWorld): Promise<Figure[]> {
 }
 
 async function runEmpty(): Promise<number> {
-  const program = new URL("empty_program.ts", import.meta.url).pathname;
+  const program = fileURLToPath(new URL("empty_program.ts", import.meta.url));
   const begun = performance.now();
   const { success } = await new Deno.Command(Deno.execPath(), { args: ["run", "-A", "--no-check", program] }).output();
   if (!success) throw new Error("The empty program failed");

@@ -1,5 +1,6 @@
 /** The real program in a real terminal, against a demo or a server. */
 import assert from "node:assert/strict";
+import { fileURLToPath } from "node:url";
 import type { DemoFacts } from "../../server/demo/start.ts";
 import type { Answer, DemoProcess } from "../support/demo_process.ts";
 import { inTmux, type Tmux, type TmuxOptions } from "../support/tmux.ts";
@@ -13,7 +14,7 @@ export const PHOENIX = { TZ: "America/Phoenix", NO_COLOR: "1" };
 /** Hours and minutes in Phoenix, as the admin writes them. */
 export const inPhoenix = (ms: number) => new Date(ms - 7 * 3_600_000).toISOString().slice(11, 16);
 
-const MAIN = new URL("../../main.ts", import.meta.url).pathname;
+const MAIN = fileURLToPath(new URL("../../main.ts", import.meta.url));
 
 /** The program and its arguments, each a word of a command line. */
 export function programWords(args: readonly string[]): string[] {

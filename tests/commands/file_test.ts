@@ -1,6 +1,7 @@
 /** `orgpods file …` as a process, over a server, against a pod with a real sshd. */
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
+import { fileURLToPath } from "node:url";
 import { createSshdHost } from "../../server/demo/pods/sshd_host.ts";
 import { OFFICER } from "../../server/demo/people.ts";
 import { silentLog } from "../../server/log.ts";
@@ -11,7 +12,7 @@ import { inside, oddNames } from "../support/sftp.ts";
 import { type Bench, withOrg } from "./bench.ts";
 
 const ignore = lacks("sshd", "root", "unshare", "setpriv", "python3");
-const MAIN = new URL("../../main.ts", import.meta.url).pathname;
+const MAIN = fileURLToPath(new URL("../../main.ts", import.meta.url));
 
 interface Done {
   readonly code: number;

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { fileURLToPath } from "node:url";
 import { GUILD, MEMBER, OFFICER, OFFICER_ROLE } from "../../server/demo/people.ts";
 import { generateSecretKey } from "../../server/identity/secret_box.ts";
 import { lacks } from "../support/needs.ts";
@@ -122,7 +123,7 @@ function onTerminal(
   steps: { expect: string; send: string; hidden?: boolean }[],
 ) {
   const path = { PATH: Deno.env.get("PATH") ?? "", HOME: Deno.env.get("HOME") ?? "/" };
-  const main = new URL("../../main.ts", import.meta.url).pathname;
+  const main = fileURLToPath(new URL("../../main.ts", import.meta.url));
   const program = [Deno.execPath(), "run", "-A", "--no-check", "--quiet", main, "--data-dir", bench.dir.path];
   return playOnTerminal([...program, ...args], { env: { ...path, ...bench.env }, cwd: "/", steps });
 }

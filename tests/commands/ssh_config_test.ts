@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { fileURLToPath } from "node:url";
 import { run, withFolder } from "../demo/pods_support.ts";
 import { lacks } from "../support/needs.ts";
 import { type Finished, runProgram } from "../support/process.ts";
@@ -79,7 +80,7 @@ Deno.test({
   fn: () =>
     withComputer(async ({ home, env, signIn, read }) => {
       await signIn();
-      const main = new URL("../../main.ts", import.meta.url).pathname;
+      const main = fileURLToPath(new URL("../../main.ts", import.meta.url));
       const answer = (send: string) =>
         playOnTerminal([Deno.execPath(), "run", "-A", "--no-check", "--quiet", main, "ssh-config"], {
           env: { ...env, PATH: Deno.env.get("PATH") ?? "/usr/bin:/bin" },

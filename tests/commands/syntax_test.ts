@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { fileURLToPath } from "node:url";
 import { type Command, CommanderError } from "commander";
 import { buildProgram, type Invocation } from "../../admin/commands/syntax/program.ts";
 import type { Stdio } from "../../admin/commands/stdio.ts";
@@ -112,7 +113,7 @@ interface ModuleGraph {
 }
 
 Deno.test("main loads nothing of the server until a command needs it", async () => {
-  const main = new URL("../../main.ts", import.meta.url).pathname;
+  const main = fileURLToPath(new URL("../../main.ts", import.meta.url));
   const info = await new Deno.Command(Deno.execPath(), { args: ["info", "--json", main] }).output();
   const graph: ModuleGraph = JSON.parse(new TextDecoder().decode(info.stdout));
   const known = new Map(graph.modules.map((module) => [module.specifier, module.dependencies ?? []]));
@@ -135,7 +136,7 @@ Deno.test("main loads nothing of the server until a command needs it", async () 
 });
 
 Deno.test("a reader that goes away is no failure", async () => {
-  const main = new URL("../../main.ts", import.meta.url).pathname;
+  const main = fileURLToPath(new URL("../../main.ts", import.meta.url));
   const script = `{ "${Deno.execPath()}" run -A --no-check "${main}" pod create --help; echo "code $?" >&2; } | true`;
   const done = await new Deno.Command("sh", { args: ["-c", script] }).output();
   assert.equal(new TextDecoder().decode(done.stderr), "code 0\n");

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { freePort } from "../../server/demo/pods/free_port.ts";
 import { descendantsOf } from "../../server/demo/pods/process_tree.ts";
 import { createSshdHost } from "../../server/demo/pods/sshd_host.ts";
@@ -95,7 +96,7 @@ Deno.test({
     withFolder(async (folder) => {
       const pods = join(folder, "pods");
       const program = new Deno.Command(Deno.execPath(), {
-        args: ["run", "-A", "--no-lock", new URL("./pods_parent.ts", import.meta.url).pathname, pods],
+        args: ["run", "-A", "--no-lock", fileURLToPath(new URL("./pods_parent.ts", import.meta.url)), pods],
         stdin: "piped",
         stdout: "piped",
       }).spawn();

@@ -1,4 +1,6 @@
 /** A program in a process of its own: started with this deno, watched by its lines, killed by its id. */
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 
 export interface Ended {
   readonly code: number;
@@ -30,18 +32,18 @@ export interface ProgramOptions {
 }
 
 const PATIENCE_MS = 30_000;
-const HANDED_ON = ["PATH", "HOME", "DENO_DIR", "DENO_NO_UPDATE_CHECK", "TMPDIR", "LD_LIBRARY_PATH"];
+const HANDED_ON = ["PATH", "HOME", "XDG_CACHE_HOME", "DENO_DIR", "DENO_NO_UPDATE_CHECK", "TMPDIR", "LD_LIBRARY_PATH"];
 
 /** Starts `deno run` on a file of this repository, given relative to its top folder. */
 export function startProgram(entry: string, options: ProgramOptions = {}): Program {
-  const top = new URL("../../", import.meta.url);
+  const top = fileURLToPath(new URL("../../", import.meta.url));
   const own = HANDED_ON.flatMap((name) => {
     const value = Deno.env.get(name);
     return value === undefined ? [] : [[name, value] as const];
   });
   const child = new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", "--no-check", "--quiet", new URL(entry, top).pathname, ...options.args ?? []],
-    cwd: top.pathname,
+    args: ["run", "-A", "--no-check", "--quiet", join(top, entry), ...options.args ?? []],
+    cwd: top,
     clearEnv: true,
     env: { ...Object.fromEntries(own), ...options.env },
     stdin: "piped",

@@ -1,4 +1,5 @@
 /** Programs on a terminal: what they show, and what a person types into them. Needs python3 (its `pty` module). */
+import { fileURLToPath } from "node:url";
 import { run } from "../demo/pods_support.ts";
 
 /** One exchange: when `expect` (a Python regular expression) is to be read, `send` is typed. */
@@ -24,7 +25,7 @@ export interface Played {
   readonly text: string;
 }
 
-const PLAYER = new URL("play_terminal.py", import.meta.url).pathname;
+const PLAYER = fileURLToPath(new URL("play_terminal.py", import.meta.url));
 const DEADLINE_S = 45;
 /** Wide enough that tables and sentences are not broken into lines. */
 const COLUMNS = 200;
