@@ -1,9 +1,10 @@
 /** Files sent to a server elsewhere: its certificate must be one that this machine trusts, and for its name. */
 import assert from "node:assert/strict";
+import { fileURLToPath } from "node:url";
 import { startProgram } from "../support/process.ts";
 
 const vector = (name: string) => new URL(`../vectors/tls/${name}`, import.meta.url);
-const AUTHORITY = { NODE_EXTRA_CA_CERTS: vector("authority.pem").pathname };
+const AUTHORITY = { NODE_EXTRA_CA_CERTS: fileURLToPath(vector("authority.pem")) };
 const TOKEN = "plat_" + "x".repeat(43);
 
 async function uploaded(url: string, env: Record<string, string>): Promise<string> {

@@ -55,8 +55,10 @@ for folder in bin sbin lib lib32 lib64 libx32; do
     readonly_bind "/$folder" "$folder"
   fi
 done
-# The image's own files lie over the machine's; the folder is entered because its name could hold a colon.
 mkdir -p "$image/usr/lib/godfather"
+# The folders of the image were made under whatever umask the program runs with.
+find "$image" -type d -exec chmod 755 {} +
+# The image's own files lie over the machine's; the folder is entered because its name could hold a colon.
 (cd "$image" && mount -t overlay -o ro,nosuid,nodev,lowerdir=usr:/usr pod-usr "$root/usr")
 # As on a real disk, what the server brings can be written here.
 mount -t tmpfs -o mode=755,nosuid,nodev,size=1m pod-programs usr/lib/godfather
@@ -80,8 +82,6 @@ done
 if [ -e /usr/share/zoneinfo/Etc/UTC ]; then ln -s /usr/share/zoneinfo/Etc/UTC etc/localtime; fi
 ln -s ../usr/lib/os-release etc/os-release
 ln -s ../proc/self/mounts etc/mtab
-# The folders of the image were made under whatever umask the program runs with.
-find "$image" -type d -exec chmod 755 {} +
 cp -R --preserve=mode "$image/etc/." etc
 cp -R --preserve=mode "$image/usr/local/." usr/local
 cp --preserve=mode "$image/start.sh" start.sh

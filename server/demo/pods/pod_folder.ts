@@ -42,7 +42,9 @@ export async function preparePodFolder(
   const paths = pathsIn(base);
   await removeTree(paths.image);
   await Deno.mkdir(base, { recursive: true, mode: 0o700 });
-  for (const path of [paths.image, paths.volume, paths.root]) await Deno.mkdir(path, { recursive: true });
+  for (const path of [paths.image, paths.root]) await Deno.mkdir(path, { recursive: true });
+  // Members go through it into their own folders.
+  makeFolder(paths.volume, 0o755);
   await writeImage(paths.image, await imageFiles(flavour, pod.id, port));
   const pairs = Object.entries(podEnvironment(pod)).map(([name, value]) => `${name}=${value}\0`);
   await Deno.writeTextFile(paths.environment, pairs.join(""), { mode: 0o600 });
@@ -60,10 +62,11 @@ export async function keepOnlyVolume(base: string): Promise<void> {
   }
 }
 
-/** Makes the folder that holds the pods' folders; false when it was there already and is not ours to delete. */
+/** Makes a folder with this mode whatever the umask is; false when it was there already, and then it stays as it is. */
 export function makeFolder(path: string, mode: number): boolean {
   try {
     Deno.mkdirSync(path, { mode });
+    Deno.chmodSync(path, mode);
     return true;
   } catch (error) {
     if (error instanceof Deno.errors.AlreadyExists) return false;
