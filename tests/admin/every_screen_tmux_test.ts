@@ -143,8 +143,6 @@ Deno.test({
       await eventually(
         async () => (await ask(demo, "GET", `/pods/${pod.id}`)).pod.status === "RUNNING",
         "big runs",
-        undefined,
-        30_000,
       );
       const [workshop, big] = (await ask(demo, "GET", "/pods")).pods;
       assert.deepEqual([workshop.status, big.status, big.cost_per_hour], ["EXITED", "RUNNING", 0.25]);

@@ -34,7 +34,7 @@ Deno.test({
         start_at: new Date(start).toISOString(),
         stop_at: new Date(start + HOUR).toISOString(),
       });
-      await eventually(async () => (await podsOf(demo)).lab.status === "RUNNING", "lab runs", undefined, 30_000);
+      await eventually(async () => (await podsOf(demo)).lab.status === "RUNNING", "lab runs");
       await ask(demo, "POST", `/pods/${pod.id}/action`, { action: "stop" });
       const stopped = await eventually(async () => {
         const { lab } = await podsOf(demo);

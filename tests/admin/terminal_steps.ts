@@ -29,7 +29,7 @@ export async function untilFresh(terminal: Tmux, want: string | RegExp): Promise
 /** Waits until the screen does not show something any more, such as a question: what is typed before goes there. */
 export async function untilGone(terminal: Tmux, unwanted: string | RegExp): Promise<void> {
   const isThere = (screen: string) => typeof unwanted === "string" ? screen.includes(unwanted) : unwanted.test(screen);
-  await eventually(async () => !isThere(await terminal.screen()), `${unwanted} is gone`, undefined, 30_000);
+  await eventually(async () => !isThere(await terminal.screen()), `${unwanted} is gone`);
 }
 
 /** Leaves what is open by escape; `what` is shown there and not on the screen below. */

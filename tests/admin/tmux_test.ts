@@ -20,7 +20,7 @@ async function makePod(demo: DemoProcess, name: string): Promise<void> {
   const body = { name, use_cpu_only: true };
   const { status, json } = await demo.operator("POST", `/api/compute/${demo.facts.org}/pods`, body);
   assert.equal(status, 201, JSON.stringify(json));
-  await eventually(async () => await statusOf(demo) === "RUNNING", `${name} runs`, () => {}, 20_000);
+  await eventually(async () => await statusOf(demo) === "RUNNING", `${name} runs`);
 }
 
 Deno.test({

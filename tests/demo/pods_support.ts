@@ -189,9 +189,9 @@ export async function processesWith(text: string): Promise<number[]> {
   return found;
 }
 
-/** Waits for a condition; fails after 20 seconds. */
+/** Waits for a condition; fails after a minute. */
 export async function eventually(what: string, condition: () => Promise<boolean>): Promise<void> {
-  const deadline = AbortSignal.timeout(20_000);
+  const deadline = AbortSignal.timeout(60_000);
   while (!await condition()) {
     if (deadline.aborted) throw new Error(`It did not come about: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 20));

@@ -88,11 +88,11 @@ export function gate(): { open: () => void; passed: Promise<void> } {
   return { open: resolve, passed: promise };
 }
 
-/** Waits until `condition` holds; fails after five seconds. */
+/** Waits until `condition` holds; fails after a minute. */
 export async function until(condition: () => boolean): Promise<void> {
-  const deadline = performance.now() + 5_000;
+  const deadline = performance.now() + 60_000;
   while (!condition()) {
-    if (performance.now() > deadline) throw new Error("The condition did not come true within 5 s");
+    if (performance.now() > deadline) throw new Error("The condition did not come true within a minute");
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }

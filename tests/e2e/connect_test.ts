@@ -249,7 +249,7 @@ Deno.test({
       const before = await login(scene, "before", member.token);
       await demo.act("stop");
       const listed = async () => (await demo.call("GET", "/me/pods", member.token)).json.pods.length;
-      await until(async () => await listed() === 0, "the stopped pod leaves the list", 30_000);
+      await until(async () => await listed() === 0, "the stopped pod leaves the list");
       const refused = await askToConnect(demo, podId, member.token, before.key);
       assert.deepEqual([refused.status, refused.json.code], [409, "pod_not_running"]);
       assert.equal(refused.json.error, "Pod is not running");
@@ -263,7 +263,6 @@ Deno.test({
           return again.status === 200;
         },
         "connect works again",
-        30_000,
       );
       const after = await login(scene, "after", member.token);
       assert.notEqual(after.at.port, before.at.port);

@@ -70,7 +70,7 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
           options.push("-o", "StrictHostKeyChecking=no", "-o", "UserKnownHostsFile=/dev/null", "-o", "LogLevel=ERROR");
           const session = run("ssh", [...options, "-p", String(at.port), "root@127.0.0.1", "touch here; sleep 1000"]);
           const mark = `${demo.folder}/pods/${facts.pod_id}/workspace/users/mo.member/here`;
-          await until(() => isThere(mark), "the member's command runs", 30_000);
+          await until(() => isThere(mark), "the member's command runs");
           const pods = await processesOn(demo.folder);
           assert.ok(pods.length > 3, "the pod has processes of its own");
           assert.ok(await answers(at.port));

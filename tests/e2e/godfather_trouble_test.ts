@@ -29,7 +29,7 @@ Deno.test({
 
       await demo.act("stop");
       const listed = async () => (await demo.call("GET", "/me/pods", member.token)).json.pods.length;
-      await until(async () => await listed() === 0, "the stopped pod leaves the list", 30_000);
+      await until(async () => await listed() === 0, "the stopped pod leaves the list");
       assertSays(await computer.godfather(["list"]), NO_PODS);
       assertSays(await computer.godfather(["connect"]), NO_PODS);
       const stopped = "The pod is not running. Ask an officer to start it, then try again.";

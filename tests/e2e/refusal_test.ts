@@ -76,7 +76,6 @@ Deno.test({
             return answer.status === 200;
           },
           "the second pod can be connected to",
-          30_000,
         );
         const second: SshInfo = answer.json.ssh_info;
         assert.notEqual(second.port, first.port);

@@ -23,7 +23,7 @@ const filesAreNew = (scene: RotationScene, ...names: string[]) =>
   untilTrue("the files of all pods have the present keys", async () => {
     const views = [...(await scene.rotation("backend")).pods, ...(await scene.rotation("user_ca")).pods];
     return views.filter((pod) => names.includes(pod.name)).every((pod) => pod.left === null);
-  }, 40_000);
+  });
 
 Deno.test({
   name:
@@ -71,7 +71,7 @@ Deno.test({
       await scene.arm("storing", "finish");
       await untilKilled(scene.act("b", "stop"));
       await scene.reborn();
-      await untilTrue("both rotations are finished", () => isDone(scene), 40_000);
+      await untilTrue("both rotations are finished", () => isDone(scene));
       await scene.act("b", "start");
       await scene.everybodyIn("a", "b", "c");
       await filesAreNew(scene, "a", "b", "c");

@@ -26,7 +26,7 @@ import { type Standins, startStandins } from "../support/standins.ts";
 
 const API = "/api/compute/demo";
 /** How long a server may take to end after SIGTERM. */
-const END_MS = 10_000;
+const END_MS = 60_000;
 
 async function withStandins(
   use: (standins: Standins) => Promise<void>,

@@ -10,7 +10,7 @@ import { addOrg, must, type Server, startServe, tokenOf, untilTrue, withDataDir 
 import { startStandins } from "../support/standins.ts";
 
 /** How long a server may take to end after SIGTERM. */
-const END_MS = 10_000;
+const END_MS = 60_000;
 const PODS = "/api/compute/demo/pods";
 const SIZE = 2_000_000_000;
 /** The pod with this variable never answers a write. */

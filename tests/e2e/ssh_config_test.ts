@@ -178,7 +178,7 @@ Deno.test({
       assert.equal(refused.code, 255);
       assert.match(refused.err, /^error: Pod is not running\n/);
       await demo.act("start");
-      await until(async () => (await ssh(HOST, "true")).code === 0, "ssh gets in again", 30_000);
+      await until(async () => (await ssh(HOST, "true")).code === 0, "ssh gets in again");
       succeeded(await ssh(HOST, "id -un"), "godfather_mo.member\n");
       const after = JSON.parse(await Deno.readTextFile(`${stem}.json`));
       assert.notEqual(after.port, before.port);

@@ -29,7 +29,7 @@ const KIND = "HOSTILE_POD";
 /** Content that is on its way leaves garbage; how much a long transfer takes is the matter of another test. */
 const TRANSFER_LIMIT = 5_000_000;
 /** No client of the tests waits longer for an answer. */
-const PATIENCE_MS = 15_000;
+const PATIENCE_MS = 60_000;
 
 type Route = "list" | "stat" | "read" | "download" | "write" | "upload" | "mkdir" | "rename" | "delete" | "archive";
 

@@ -8,7 +8,7 @@ import { trustingPool } from "../support/ssh_pool.ts";
 import { startSshd, until } from "../support/sshd.ts";
 
 const needs = { ignore: lacks("sshd", "ssh-keygen", "setpriv", "root") };
-const soon = { deadlineMs: 20_000 };
+const soon = { deadlineMs: 60_000 };
 /** Users of this process alone: servers are looked for on the whole machine. */
 const user = (number: number) => ({ uid: 100_000 + 10 * Deno.pid + number, gid: 100_000 });
 

@@ -107,7 +107,7 @@ export async function withFiles(
           const request = new Request(`${BASE_URL}${url}/${route}`, { method, ...init, headers });
           return world.app.fetch(request, { isOperator: false, account: "", address: "192.0.2.1" });
         },
-        exec: (command) => direct.exec(directTarget(world), command, { deadlineMs: 30_000 }),
+        exec: (command) => direct.exec(directTarget(world), command, { deadlineMs: 60_000 }),
         link: {
           cut: () => proxies.forEach((proxy) => proxy.cut()),
           stall: () => proxies.forEach((proxy) => proxy.stall()),

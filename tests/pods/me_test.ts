@@ -218,7 +218,7 @@ Deno.test("myPods gives RunPod only the time that Discord left of the answer's f
       await myPods(deps, orgNamed(world), me, { all: false, receivedAt: performance.now() - spent });
     }
     assert.equal(times[0], 3_000);
-    assert.ok(times[1]! > 1_000 && times[1]! <= 2_000, String(times[1]));
+    assert.ok(times[1]! >= 1 && times[1]! <= 2_000, String(times[1]));
     assert.equal(times[2], 1);
   });
 });

@@ -97,7 +97,7 @@ Deno.test({
           const privateKey = keys.backendPrivateKey(1);
           const target = { podKey: "p", startKey: "s", host: host!, port: port!, privateKey };
           const walk = async (young: number) => {
-            const { stdout } = await ssh.exec(target, "exec /bin/sh -s", { stdin: WALK, deadlineMs: 20_000 });
+            const { stdout } = await ssh.exec(target, "exec /bin/sh -s", { stdin: WALK, deadlineMs: 60_000 });
             return parseWalk(new TextDecoder().decode(stdout), young);
           };
           // The program has connections of its own, which are somebody else's for this one.

@@ -94,7 +94,7 @@ for (const variant of LOST) {
   Deno.test(`stand-in makes one pod and the client says ambiguous when the create is lost by ${variant}`, async () => {
     await withStandIn(async ({ fake, client, advance }) => {
       fake.faults.on({ fault: "F13", variant });
-      const error = await failure(client.create(GPU, { timeoutMs: variant === "hang" ? 200 : 10_000 }));
+      const error = await failure(client.create(GPU, { timeoutMs: variant === "hang" ? 200 : 60_000 }));
       assert.equal(error.ambiguous, true);
       assert.equal(fake.requests.filter((request) => request.method === "POST").length, 1);
       advance(1_000);

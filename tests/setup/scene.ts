@@ -51,7 +51,7 @@ export async function withSetupScene(flavour: ImageFlavour, use: (scene: SetupSc
       };
       const member = await org.member(podId, "mo");
       const facts = async () => {
-        const { stdout } = await pool.exec(target, "exec /bin/sh -s", { stdin: LOOK, deadlineMs: 15_000 });
+        const { stdout } = await pool.exec(target, "exec /bin/sh -s", { stdin: LOOK, deadlineMs: 60_000 });
         return parseLook(new TextDecoder().decode(stdout)) as PodFacts;
       };
       try {

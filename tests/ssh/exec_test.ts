@@ -25,13 +25,13 @@ Deno.test(
   needsSshd,
   () =>
     withSshd(async (sshd, pool) => {
-      const exec = (command: string) => pool.exec(sshd.target(), command, { deadlineMs: 20_000 });
+      const exec = (command: string) => pool.exec(sshd.target(), command, { deadlineMs: 60_000 });
       const both = await exec("echo out; echo err >&2; exit 3");
       assert.deepEqual([both.exitCode, both.signal, text(both.stdout), text(both.stderr)], [3, null, "out\n", "err\n"]);
       assert.equal((await exec("no-such-command-here")).exitCode, 127);
       const killed = await exec("kill -TERM $$");
       assert.deepEqual([killed.exitCode, killed.signal, text(killed.stderr)], [null, "SIGTERM", ""]);
-      const plain = await pool.exec(sshd.target(), "cat; echo $0 >&2", { deadlineMs: 20_000, killOnDeadline: false });
+      const plain = await pool.exec(sshd.target(), "cat; echo $0 >&2", { deadlineMs: 60_000, killOnDeadline: false });
       assert.deepEqual([plain.exitCode, plain.stdout.length, plain.truncated], [0, 0, false]);
     }),
 );
@@ -55,8 +55,8 @@ Deno.test(
       const stdin = new Uint8Array(5 * MB).map((_, i) => (i * 7 + (i >> 11)) & 0xff);
       const sum = await pool.exec(sshd.target(), "sha256sum", { deadlineMs: 60_000, stdin });
       assert.equal(text(sum.stdout).split(" ")[0], createHash("sha256").update(stdin).digest("hex"));
-      assert.equal((await pool.exec(sshd.target(), "exit 5", { deadlineMs: 20_000, stdin })).exitCode, 5);
-      const words = await pool.exec(sshd.target(), "cat", { deadlineMs: 20_000, stdin: "größer\n" });
+      assert.equal((await pool.exec(sshd.target(), "exit 5", { deadlineMs: 60_000, stdin })).exitCode, 5);
+      const words = await pool.exec(sshd.target(), "cat", { deadlineMs: 60_000, stdin: "größer\n" });
       assert.equal(text(words.stdout), "größer\n");
       assert.equal(pool.stats().channels, 0);
     }),
@@ -69,7 +69,8 @@ Deno.test(
     withSshd(async (sshd, pool) => {
       await Deno.writeTextFile(`${sshd.home}/.bashrc`, "echo noise; echo noise >&2\n");
       const command = "trap '' TERM; echo started; sleep 41 & sleep 42; sleep 43";
-      const running = errorOf(pool.exec(sshd.target(), command, { deadlineMs: 1_500 }));
+      await pool.connect(sshd.target(), { deadlineMs: 60_000 });
+      const running = errorOf(pool.exec(sshd.target(), command, { deadlineMs: 3_000 }));
       await until(() => sshd.hasProcess("sleep\u000041") && sshd.hasProcess("sleep\u000042"), "the command runs");
       const error = await running;
       assert.equal(error.code, "pod_command_failed");
@@ -79,7 +80,7 @@ Deno.test(
         "all its processes are gone",
       );
       await until(() => pool.stats().channels === 0, "its channel is given back");
-      assert.equal((await pool.exec(sshd.target(), "true", { deadlineMs: 20_000 })).exitCode, 0);
+      assert.equal((await pool.exec(sshd.target(), "true", { deadlineMs: 60_000 })).exitCode, 0);
     }),
 );
 
@@ -88,7 +89,8 @@ Deno.test(
   needsSshd,
   () =>
     withSshd(async (sshd, pool) => {
-      const options = { deadlineMs: 1_000, killOnDeadline: false };
+      await pool.connect(sshd.target(), { deadlineMs: 60_000 });
+      const options = { deadlineMs: 1_500, killOnDeadline: false };
       assert.equal((await errorOf(pool.exec(sshd.target(), "sleep 44", options))).code, "pod_command_failed");
       await pool.close();
       assert.equal(sshd.hasProcess("sleep\u000044"), true);
@@ -101,13 +103,13 @@ Deno.test(
   () =>
     withSshd(async (sshd, pool) => {
       const abort = new AbortController();
-      const running = pool.exec(sshd.target(), "sleep 45", { deadlineMs: 30_000, signal: abort.signal });
+      const running = pool.exec(sshd.target(), "sleep 45", { deadlineMs: 60_000, signal: abort.signal });
       await until(() => sshd.hasProcess("sleep\u000045"), "the command runs");
       // The line with the process id is on its way.
       abort.abort(new Error("no longer wanted"));
       await assert.rejects(running, /no longer wanted/);
       await assert.rejects(
-        pool.exec(sshd.target(), "true", { deadlineMs: 10_000, signal: AbortSignal.abort(new Error("before")) }),
+        pool.exec(sshd.target(), "true", { deadlineMs: 60_000, signal: AbortSignal.abort(new Error("before")) }),
         /before/,
       );
     }),
@@ -122,6 +124,7 @@ for (const how of ["cut", "stall"] as const) {
         const proxy = tcpProxy(sshd.port);
         try {
           const target = sshd.target({ port: proxy.port });
+          await pool.connect(target, { deadlineMs: 60_000 });
           const running = errorOf(pool.exec(target, "echo begun; sleep 46", { deadlineMs: 3_000 }));
           await until(() => sshd.hasProcess("sleep\u000046"), "the command runs");
           proxy[how]();
@@ -164,6 +167,7 @@ for (const [name, behaviour] of Object.entries(hostile)) {
     const server = await sshServer({ ...behaviour, hostKey: keyPair().private });
     const pool = trustingPool();
     try {
+      await pool.connect(targetAt(server.port), { deadlineMs: 60_000 });
       const calls = [1, 2, 3].map(() => errorOf(pool.exec(targetAt(server.port), "true", { deadlineMs: 800 })));
       for (const error of await Promise.all(calls)) assert.equal(error.code, "pod_command_failed");
       assert.equal(pool.stats().waiting, 0);

@@ -94,7 +94,7 @@ for (const [name, { daemon, file, marker, verdict, reason }] of Object.entries(c
       if (file) await sshd.writeConfig(file);
       const markerFile = `${sshd.folder}/orgpods image's marker`;
       if (marker !== undefined) await Deno.writeTextFile(markerFile, marker);
-      const options = { deadlineMs: 20_000, markerFile, sshdConfig: sshd.configFile };
+      const options = { deadlineMs: 60_000, markerFile, sshdConfig: sshd.configFile };
       const result = await checkForwarding(pool, sshd.target(), options);
       assert.equal(result.verdict, verdict, result.reason);
       assert.match(result.reason, reason);
@@ -122,7 +122,7 @@ Deno.test("checkForwarding leaves no socket behind when the daemon grants one", 
           }, options),
       },
       sshd.target(),
-      { deadlineMs: 20_000, sshdConfig: sshd.configFile },
+      { deadlineMs: 60_000, sshdConfig: sshd.configFile },
     );
     assert.equal(result.reason, "The pod's running SSH server allows Unix-socket forwarding.");
     assert.equal(ids.length, 1);
@@ -139,7 +139,7 @@ Deno.test("checkForwarding says unknown when sshd does not tell its settings", n
   try {
     const markerFile = `${sshd.folder}/marker`;
     await Deno.writeTextFile(markerFile, OUR_IMAGE);
-    const options = { deadlineMs: 20_000, markerFile, sshdConfig: `${sshd.folder}/missing` };
+    const options = { deadlineMs: 60_000, markerFile, sshdConfig: `${sshd.folder}/missing` };
     const result = await checkForwarding(pool, sshd.target(), options);
     assert.deepEqual([result.verdict, result.reason], [
       "unknown",
@@ -155,8 +155,9 @@ Deno.test("checkForwarding says unknown when the pod cannot be reached or does n
   const server = await sshServer({ hostKey: keyPair().private, exec: () => {} });
   const pool = trustingPool();
   try {
-    const nobody = await checkForwarding(pool, targetAt(freePort(), { podKey: "other" }), { deadlineMs: 2_000 });
+    const nobody = await checkForwarding(pool, targetAt(freePort(), { podKey: "other" }), { deadlineMs: 60_000 });
     assert.deepEqual(nobody, { verdict: "unknown", reason: "Could not connect to the pod." });
+    await pool.connect(targetAt(server.port), { deadlineMs: 60_000 });
     const silent = await checkForwarding(pool, targetAt(server.port), { deadlineMs: 300 });
     assert.deepEqual(silent, { verdict: "unknown", reason: "The command on the pod failed." });
   } finally {
@@ -177,7 +178,7 @@ Deno.test("checkForwarding says unknown when the script's output is not ours", a
   });
   const pool = trustingPool();
   try {
-    const result = await checkForwarding(pool, targetAt(server.port), { deadlineMs: 5_000 });
+    const result = await checkForwarding(pool, targetAt(server.port), { deadlineMs: 60_000 });
     assert.deepEqual(result, { verdict: "unknown", reason: "The check did not run to its end on the pod." });
   } finally {
     await pool.close();
@@ -189,7 +190,7 @@ Deno.test("checkForwarding throws host_key_changed when the verifier says no", a
   const server = await sshServer({ hostKey: keyPair().private });
   const pool = trustingPool({ verifyHostKey: () => false });
   try {
-    const error = await errorOf(checkForwarding(pool, targetAt(server.port), { deadlineMs: 5_000 }));
+    const error = await errorOf(checkForwarding(pool, targetAt(server.port), { deadlineMs: 60_000 }));
     assert.equal(error.code, "host_key_changed");
   } finally {
     await pool.close();

@@ -35,7 +35,7 @@ Deno.test("exec gives waiting calls their turn in order of arrival", needsSshd, 
   const order: number[] = [];
   try {
     await Promise.all([0, 1, 2, 3, 4].map(async (i) => {
-      await pool.exec(sshd.target(), "true", { deadlineMs: 30_000 });
+      await pool.exec(sshd.target(), "true", { deadlineMs: 60_000 });
       order.push(i);
     }));
     assert.deepEqual(order, [0, 1, 2, 3, 4]);
@@ -50,15 +50,15 @@ Deno.test("exec counts the wait for a channel against the deadline and leaves th
   const pool = trustingPool({ maxChannels: 1 });
   const abort = new AbortController();
   try {
-    await pool.connect(sshd.target(), { deadlineMs: 10_000 });
+    await pool.connect(sshd.target(), { deadlineMs: 60_000 });
     const busy = pool.exec(sshd.target(), "read line; echo done", {
-      deadlineMs: 30_000,
+      deadlineMs: 60_000,
       signal: abort.signal,
       stdin: "",
     });
     const held = pool.withClient(sshd.target(), (_client, signal) => {
       return new Promise((resolve) => signal.addEventListener("abort", resolve));
-    }, { deadlineMs: 30_000, signal: abort.signal });
+    }, { deadlineMs: 60_000, signal: abort.signal });
     await busy;
     await until(() => pool.stats().channels === 1, "the only channel is taken");
     const error = await errorOf(pool.exec(sshd.target(), "true", { deadlineMs: 100 }));
@@ -78,14 +78,14 @@ Deno.test("exec goes on with the connection when the pod refuses a further chann
   const pool = trustingPool();
   try {
     const outcomes = await Promise.allSettled(
-      [1, 2, 3].map(() => pool.exec(sshd.target(), "sleep 4", { deadlineMs: 20_000 })),
+      [1, 2, 3].map(() => pool.exec(sshd.target(), "sleep 4", { deadlineMs: 60_000 })),
     );
     assert.deepEqual(outcomes.map((o) => o.status), ["fulfilled", "fulfilled", "rejected"]);
     const refused = outcomes[2];
     assert(refused?.status === "rejected");
     assert.equal(refused.reason.code, "pod_command_failed");
     assert.match(refused.reason.details.hint, /opened no further channel \(MaxSessions\)/);
-    assert.equal((await pool.exec(sshd.target(), "true", { deadlineMs: 20_000 })).exitCode, 0);
+    assert.equal((await pool.exec(sshd.target(), "true", { deadlineMs: 60_000 })).exitCode, 0);
     assert.equal((await sshd.log()).match(/Accepted publickey/g)?.length, 1);
   } finally {
     await pool.close();
@@ -103,7 +103,7 @@ Deno.test("the pool makes another connection when start, address or key change",
   const logins: string[] = [];
   const pool = trustingPool({ onLogin: (target) => logins.push(`${target.startKey} ${target.port}`) });
   try {
-    const call = (changes = {}) => pool.exec(sshd.target(changes), "true", { deadlineMs: 10_000 });
+    const call = (changes = {}) => pool.exec(sshd.target(changes), "true", { deadlineMs: 60_000 });
     await call();
     await call();
     await call({ startKey: "start-2" });
@@ -127,9 +127,9 @@ Deno.test("the pool ends a running command of the former start when the start ch
   const sshd = await startSshd();
   const pool = trustingPool();
   try {
-    const cut = errorOf(pool.exec(sshd.target(), "sleep 20", { deadlineMs: 30_000 }));
+    const cut = errorOf(pool.exec(sshd.target(), "sleep 20", { deadlineMs: 60_000 }));
     await until(() => sshd.hasProcess("sleep\u000020"), "the command runs");
-    await pool.exec(sshd.target({ startKey: "start-2" }), "true", { deadlineMs: 10_000 });
+    await pool.exec(sshd.target({ startKey: "start-2" }), "true", { deadlineMs: 60_000 });
     assert.equal((await cut).code, "pod_command_failed");
   } finally {
     await pool.close();
@@ -143,7 +143,7 @@ Deno.test("the pool leaves a pod alone after a refused login, 20 s, then 40 s", 
   const pool = trustingPool({ clock });
   const attempts = async () => (await sshd.log()).match(/Connection from 127\.0\.0\.1/g)?.length ?? 0;
   const stranger = sshd.target({ privateKey: sshd.strangerKey });
-  const connect = (target = stranger) => pool.connect(target, { deadlineMs: 10_000 });
+  const connect = (target = stranger) => pool.connect(target, { deadlineMs: 60_000 });
   try {
     const first = await errorOf(connect());
     assert.equal(first.code, "pod_unreachable");
@@ -203,9 +203,9 @@ Deno.test("the pool closes a connection that nobody uses", needsSshd, async () =
   const sshd = await startSshd();
   const pool = trustingPool({ idleMs: 50 });
   try {
-    await pool.exec(sshd.target(), "sleep 0.2", { deadlineMs: 10_000 });
+    await pool.exec(sshd.target(), "sleep 0.2", { deadlineMs: 60_000 });
     await until(() => pool.stats().connections === 0, "the idle connection is closed");
-    await pool.exec(sshd.target(), "true", { deadlineMs: 10_000 });
+    await pool.exec(sshd.target(), "true", { deadlineMs: 60_000 });
     assert.equal((await sshd.log()).match(/Accepted publickey/g)?.length, 2);
   } finally {
     await pool.close();
@@ -222,10 +222,10 @@ Deno.test(
     let isKept = true;
     const pool = trustingPool({ idleMs: 20, isKept: (podKey) => asked.push(podKey) > 0 && isKept });
     try {
-      await pool.exec(sshd.target(), "true", { deadlineMs: 10_000 });
+      await pool.exec(sshd.target(), "true", { deadlineMs: 60_000 });
       await until(() => asked.length >= 3, "it was unused for long enough to be closed");
       assert.equal(pool.stats().connections, 1);
-      await pool.exec(sshd.target(), "true", { deadlineMs: 10_000 });
+      await pool.exec(sshd.target(), "true", { deadlineMs: 60_000 });
       assert.equal((await sshd.log()).match(/Accepted publickey/g)?.length, 1);
       isKept = false;
       await until(() => pool.stats().connections === 0, "the idle connection is closed");
@@ -240,7 +240,7 @@ Deno.test(
 Deno.test("withClient lends the live client, passes errors through and ends with its deadline", needsSshd, async () => {
   const sshd = await startSshd();
   const pool = trustingPool();
-  const options = { deadlineMs: 10_000 };
+  const options = { deadlineMs: 60_000 };
   try {
     const first = await pool.withClient(sshd.target(), (client) => Promise.resolve(client), options);
     const second = await pool.withClient(sshd.target(), (client) => Promise.resolve(client), options);
@@ -264,7 +264,7 @@ Deno.test("drop and close end running calls and leave nothing open", needsSshd, 
   const pool = trustingPool();
   try {
     for (const end of [() => pool.drop("pod-1"), () => pool.close()]) {
-      const running = errorOf(pool.exec(sshd.target(), "sleep 21", { deadlineMs: 30_000 }));
+      const running = errorOf(pool.exec(sshd.target(), "sleep 21", { deadlineMs: 60_000 }));
       await until(() => pool.stats().channels === 1, "the command holds its channel");
       await end();
       const error = await running;
@@ -272,7 +272,7 @@ Deno.test("drop and close end running calls and leave nothing open", needsSshd, 
       assert.match(error.details.hint ?? "", /This server ended the connection/);
     }
     assert.deepEqual(pool.stats(), { connections: 0, channels: 0, waiting: 0, backingOff: 0 });
-    assert.equal((await errorOf(pool.connect(sshd.target(), { deadlineMs: 1_000 }))).code, "pod_unreachable");
+    assert.equal((await errorOf(pool.connect(sshd.target(), { deadlineMs: 60_000 }))).code, "pod_unreachable");
   } finally {
     await pool.close();
     await sshd.stop();
@@ -283,7 +283,7 @@ Deno.test("exec gives up when the pod lets us in and ends each connection", asyn
   const server = await sshServer({ hostKey: keyPair().private, endAfterLogin: true });
   const pool = trustingPool();
   try {
-    const error = await errorOf(pool.exec(targetAt(server.port), "true", { deadlineMs: 10_000 }));
+    const error = await errorOf(pool.exec(targetAt(server.port), "true", { deadlineMs: 60_000 }));
     assert(["pod_unreachable", "pod_command_failed"].includes(error.code), error.code);
     assert(server.count() <= 3);
   } finally {

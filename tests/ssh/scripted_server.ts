@@ -11,7 +11,7 @@ export async function withServer(
 ) {
   const server = await sftpServer(script);
   const pool = trustingPool();
-  const again = () => pool.sftp(targetAt(server.port), { deadlineMs: 10_000 });
+  const again = () => pool.sftp(targetAt(server.port), { deadlineMs: 60_000 });
   try {
     await use(await again(), { seen: server.seen, again, sessions: server.sessions });
   } finally {

@@ -93,7 +93,7 @@ for (const [fault, { proxy: start, strike }] of Object.entries(faults)) {
           await Deno.writeTextFile(`${folder}/r`, "");
           const proxy = await start(sshd.port);
           proxies.push(proxy);
-          const sftp = await pool.sftp(sshd.target({ podKey: name, port: proxy.port }), { deadlineMs: 30_000 });
+          const sftp = await pool.sftp(sshd.target({ podKey: name, port: proxy.port }), { deadlineMs: 60_000 });
           const outcome = call(sftp, folder, fault === "stall" ? short : long).then(() => "no error", (error) => error);
           await sftp.stat(path(folder));
           running++;
@@ -122,7 +122,7 @@ Deno.test("after a lost link the next caller gets a session of a new connection"
   const sshd = await startSshd();
   const proxy = tcpProxy(sshd.port);
   const pool = trustingPool();
-  const session = () => pool.sftp(sshd.target({ port: proxy.port }), { deadlineMs: 15_000 });
+  const session = () => pool.sftp(sshd.target({ port: proxy.port }), { deadlineMs: 60_000 });
   try {
     const first = await session();
     proxy.cut();

@@ -148,7 +148,7 @@ for (const [name, version, hint] of beginnings) {
     const server = await sftpServer({ version: version!, on: honest });
     const pool = trustingPool();
     try {
-      const error = await errorOf(pool.sftp(targetAt(server.port), { deadlineMs: 10_000 }));
+      const error = await errorOf(pool.sftp(targetAt(server.port), { deadlineMs: 60_000 }));
       assert.equal(error.code, "pod_command_failed");
       assert.match(error.details.hint ?? "", hint);
     } finally {
@@ -162,6 +162,7 @@ Deno.test("sftp fails by its deadline when the server never tells its version", 
   const server = await sftpServer({ version: () => {}, on: honest });
   const pool = trustingPool();
   try {
+    await pool.connect(targetAt(server.port), { deadlineMs: 60_000 });
     const error = await errorOf(pool.sftp(targetAt(server.port), { deadlineMs: 300 }));
     assert.equal(error.code, "pod_command_failed");
     assert.match(error.details.hint ?? "", /no SFTP session was opened/);
@@ -175,7 +176,7 @@ Deno.test("sftp says so when the pod has no SFTP subsystem, and gives the channe
   const server = await sshServer({ hostKey: keyPair().private });
   const pool = trustingPool();
   try {
-    const error = await errorOf(pool.sftp(targetAt(server.port), { deadlineMs: 10_000 }));
+    const error = await errorOf(pool.sftp(targetAt(server.port), { deadlineMs: 60_000 }));
     assert.equal(error.code, "pod_command_failed");
     assert.match(error.details.hint ?? "", /offers no SFTP/);
     await until(() => pool.stats().connections === 0, "the connection with the lost channel ends");

@@ -6,7 +6,7 @@ import { errorOf, trustingPool } from "../support/ssh_pool.ts";
 import { startSshd, until } from "../support/sshd.ts";
 
 const needsSshd = { ignore: lacks("sshd", "ssh-keygen", "root") };
-const soon = { deadlineMs: 15_000 };
+const soon = { deadlineMs: 60_000 };
 
 Deno.test("sftp gives all callers one session on one channel", needsSshd, async () => {
   const sshd = await startSshd();
@@ -30,7 +30,7 @@ Deno.test("an idle session gives its channel back, an open file keeps it", needs
   await withSftp(async ({ sftp, pool, sshd, folder }) => {
     await Deno.writeTextFile(`${folder}/f`, "content");
     const file = await sftp.open(path(`${folder}/f`), "read");
-    await new Promise((resolve) => setTimeout(resolve, 250));
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
     assert.equal(sftp.ended, undefined);
     assert.equal((await file.read(0, 7)).length, 7);
     await file.close();
@@ -41,14 +41,14 @@ Deno.test("an idle session gives its channel back, an open file keeps it", needs
     assert.notEqual(next, sftp);
     assert.equal(pool.stats().connections, 1);
     assert.equal((await sshd.log()).match(/Accepted publickey/g)?.length, 1);
-  }, { pool: { sftpIdleMs: 100 } });
+  }, { pool: { sftpIdleMs: 1_000 } });
 });
 
 Deno.test("sftp says that no channel is to be had when MaxSessions is reached", needsSshd, async () => {
   const sshd = await startSshd("MaxSessions 1");
   const pool = trustingPool();
   try {
-    const busy = pool.exec(sshd.target(), "sleep 5", { deadlineMs: 30_000 });
+    const busy = pool.exec(sshd.target(), "sleep 5", { deadlineMs: 60_000 });
     await until(() => sshd.hasProcess("sleep\u00005"), "the only session is taken");
     const error = await errorOf(pool.sftp(sshd.target(), soon));
     assert.equal(error.code, "pod_command_failed");
@@ -65,7 +65,8 @@ Deno.test("sftp waits in line for a channel and gives up by its deadline", needs
   const sshd = await startSshd();
   const pool = trustingPool({ maxChannels: 1 });
   try {
-    const busy = pool.exec(sshd.target(), "sleep 2", { deadlineMs: 30_000 });
+    await pool.connect(sshd.target(), soon);
+    const busy = pool.exec(sshd.target(), "sleep 2", { deadlineMs: 60_000 });
     await until(() => pool.stats().channels === 1, "the only channel is taken");
     const error = await errorOf(pool.sftp(sshd.target(), { deadlineMs: 200 }));
     assert.equal(error.code, "pod_command_failed");

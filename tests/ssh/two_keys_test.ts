@@ -6,7 +6,7 @@ import { errorOf, keyPair, trustingPool } from "../support/ssh_pool.ts";
 import { startSshd, type TestSshd } from "../support/sshd.ts";
 
 const ignore = lacks("root", "sshd", "ssh-keygen");
-const CALL = { deadlineMs: 20_000 };
+const CALL = { deadlineMs: 60_000 };
 
 async function inScene(use: (sshd: TestSshd, pool: SshPool, letIn: string[]) => Promise<void>): Promise<void> {
   const sshd = await startSshd();

@@ -1,6 +1,6 @@
 /** A headless Chromium, driven by the DevTools protocol over its WebSocket. */
 
-const DEADLINE_MS = 30_000;
+const DEADLINE_MS = 60_000;
 const FLAGS = [
   "--headless",
   "--no-sandbox",

@@ -49,7 +49,8 @@ export interface FakeAdmin {
   readonly ended: Promise<Ended>;
 }
 
-const DEADLINE_MS = 8_000;
+/** Far above what anything here takes: a machine may be very busy. */
+const DEADLINE_MS = 60_000;
 
 // Before anything with JSX is loaded, as the program does it; and once, because what restores the cursor at an exit of the
 // process listens for signals from then on, which a test would be blamed for.

@@ -31,7 +31,8 @@ export interface ProgramOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-const PATIENCE_MS = 30_000;
+/** Far above what anything here takes: a machine may be very busy. */
+const PATIENCE_MS = 60_000;
 const HANDED_ON = ["PATH", "HOME", "XDG_CACHE_HOME", "DENO_DIR", "DENO_NO_UPDATE_CHECK", "TMPDIR", "LD_LIBRARY_PATH"];
 
 /** Starts `deno run` on a file of this repository, given relative to its top folder. */

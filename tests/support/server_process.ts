@@ -130,7 +130,7 @@ export async function must(reply: Promise<Reply>): Promise<Reply> {
 export async function untilTrue<T>(
   what: string,
   check: () => Promise<T | undefined | null | false> | T | undefined | null | false,
-  deadlineMs = 15_000,
+  deadlineMs = 60_000,
 ): Promise<T> {
   const until = performance.now() + deadlineMs;
   for (;;) {

@@ -45,7 +45,7 @@ export async function withSftp(
   try {
     const folder = `${sshd.folder}/files`;
     await Deno.mkdir(folder);
-    await use({ sshd, pool, folder, sftp: await pool.sftp(sshd.target(), { deadlineMs: 15_000 }) });
+    await use({ sshd, pool, folder, sftp: await pool.sftp(sshd.target(), { deadlineMs: 60_000 }) });
   } finally {
     await pool.close();
     await sshd.stop();

@@ -24,9 +24,10 @@ export function targetAt(port: number, changes: Partial<PodTarget> = {}): PodTar
   return { podKey: "pod-1", startKey: "start-1", host: "127.0.0.1", port, privateKey: rootKey, ...changes };
 }
 
-/** A pool that trusts every host key. */
+/** A pool that trusts every host key, and waits long for a login: a machine may be very busy. */
 export function trustingPool(options: Partial<PoolOptions> = {}): SshPool {
-  return createPool({ verifyHostKey: () => true, clock: { now: () => 0 }, log: silentLog, ...options });
+  const patient = { readyTimeoutMs: 60_000 };
+  return createPool({ verifyHostKey: () => true, clock: { now: () => 0 }, log: silentLog, ...patient, ...options });
 }
 
 export function settableClock(): { now(): number; advance(ms: number): void } {

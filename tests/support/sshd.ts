@@ -38,7 +38,7 @@ async function run(command: string, ...args: string[]): Promise<string> {
 }
 
 /** Polls until `condition` holds; fails loudly after `deadlineMs`. */
-export async function until(condition: () => boolean | Promise<boolean>, what: string, deadlineMs = 15_000) {
+export async function until(condition: () => boolean | Promise<boolean>, what: string, deadlineMs = 60_000) {
   const end = performance.now() + deadlineMs;
   while (!(await condition())) {
     if (performance.now() > end) throw new Error(`Waited in vain: ${what}`);

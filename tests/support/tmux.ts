@@ -26,7 +26,8 @@ export interface Tmux {
   modes(): Promise<string>;
 }
 
-const DEADLINE_MS = 30_000;
+/** Far above what anything here takes: a machine may be very busy. */
+const DEADLINE_MS = 60_000;
 
 async function tmux(socket: string, args: readonly string[]): Promise<string> {
   const done = await new Deno.Command("tmux", { args: ["-L", socket, "-f", "/dev/null", ...args] }).output();

@@ -32,7 +32,7 @@ export class WalkFailed extends Error {
 }
 
 /** How long a shown key may take until something is seen of it. */
-const ANSWER_MS = 3_000;
+const ANSWER_MS = 30_000;
 const MOST_TOLD = 40;
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
