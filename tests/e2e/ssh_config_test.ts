@@ -8,7 +8,17 @@ import { listingOf } from "../support/ssh_client.ts";
 import { until } from "../support/sshd.ts";
 
 const ignore = lacks("ssh", "ssh-keygen", "scp", "sftp", "sshd", "root");
-const OWN = "# mine\nHost elsewhere\n  User somebody";
+/** What a member may have set for all hosts must not keep ssh from a pod; without an end of line. */
+const OWN = `# mine
+Host *
+  StrictHostKeyChecking yes
+  UserKnownHostsFile /nowhere/known_hosts
+  IdentityFile /nowhere/id
+  HashKnownHosts yes
+  ForwardAgent yes
+  ProxyJump elsewhere
+Host elsewhere
+  User somebody`;
 const HOST = "demo-workshop";
 
 interface Done {

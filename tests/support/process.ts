@@ -35,18 +35,23 @@ export interface ProgramOptions {
 const PATIENCE_MS = 60_000;
 const HANDED_ON = ["PATH", "HOME", "XDG_CACHE_HOME", "DENO_DIR", "DENO_NO_UPDATE_CHECK", "TMPDIR", "LD_LIBRARY_PATH"];
 
-/** Starts `deno run` on a file of this repository, given relative to its top folder. */
-export function startProgram(entry: string, options: ProgramOptions = {}): Program {
-  const top = fileURLToPath(new URL("../../", import.meta.url));
+/** What deno itself needs of this process's environment; what else a machine has set must not decide a test. */
+export function ownEnvironment(): Record<string, string> {
   const own = HANDED_ON.flatMap((name) => {
     const value = Deno.env.get(name);
     return value === undefined ? [] : [[name, value] as const];
   });
+  return Object.fromEntries(own);
+}
+
+/** Starts `deno run` on a file of this repository, given relative to its top folder. */
+export function startProgram(entry: string, options: ProgramOptions = {}): Program {
+  const top = fileURLToPath(new URL("../../", import.meta.url));
   const child = new Deno.Command(Deno.execPath(), {
     args: ["run", "-A", "--no-check", "--quiet", join(top, entry), ...options.args ?? []],
     cwd: top,
     clearEnv: true,
-    env: { ...Object.fromEntries(own), ...options.env },
+    env: { ...ownEnvironment(), ...options.env },
     stdin: "piped",
     stdout: "piped",
     stderr: "piped",

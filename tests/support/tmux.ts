@@ -1,4 +1,5 @@
 /** A real terminal for the real program: a tmux server of its own for each test, killed at the end. */
+import { ownEnvironment } from "./process.ts";
 
 export interface Tmux {
   /** Presses keys by tmux's names: `Enter`, `Escape`, `C-c`, `Up`. */
@@ -29,8 +30,13 @@ export interface Tmux {
 /** Far above what anything here takes: a machine may be very busy. */
 const DEADLINE_MS = 60_000;
 
+/** Without the settings of the user and of the machine, in UTF-8; what runs in the pane has the same environment. */
 async function tmux(socket: string, args: readonly string[]): Promise<string> {
-  const done = await new Deno.Command("tmux", { args: ["-L", socket, "-f", "/dev/null", ...args] }).output();
+  const done = await new Deno.Command("tmux", {
+    args: ["-u", "-L", socket, "-f", "/dev/null", ...args],
+    clearEnv: true,
+    env: { ...ownEnvironment(), LANG: "C.UTF-8" },
+  }).output();
   if (!done.success) throw new Error(`tmux ${args[0]}: ${new TextDecoder().decode(done.stderr)}`);
   return new TextDecoder().decode(done.stdout);
 }
@@ -42,6 +48,7 @@ export interface TmuxOptions {
   readonly command: readonly string[];
   readonly columns?: number;
   readonly rows?: number;
+  /** Beside `ownEnvironment` of process.ts. */
   readonly env?: Readonly<Record<string, string>>;
   /** The folder it runs in; this process's own when left out. */
   readonly folder?: string;
