@@ -4,7 +4,7 @@ import { Buffer } from "node:buffer";
 import { dirname } from "node:path";
 import { needsPods } from "../files/support.ts";
 import { eventually } from "../support/world.ts";
-import { exists, type FilesPlace, withPodFiles } from "./files_support.ts";
+import { exists, type FilesPlace, keptPath, withPodFiles } from "./files_support.ts";
 
 /** An editor that does what a line of shell says to the file `$1`. */
 async function editor(home: string, line: string): Promise<void> {
@@ -37,8 +37,7 @@ const textFile = (volume: string) => {
 
 /** What is kept of an edited text, by the path that the screen shows; it is removed. */
 async function takeKept(text: string): Promise<Uint8Array> {
-  const path = /Your text is kept in\s+(?:│\s*)?(\S+train\.py)/.exec(text)?.[1];
-  assert(path !== undefined, text);
+  const path = keptPath(text, "train.py");
   assert.equal((await Deno.stat(path)).mode! & 0o777, 0o600);
   const content = await Deno.readFile(path);
   await Deno.remove(dirname(path), { recursive: true });

@@ -5,6 +5,7 @@ import { needsPods } from "../files/support.ts";
 import { eventually } from "../support/world.ts";
 import { inside, oddNames } from "../support/sftp.ts";
 import { exists, withPodFiles } from "./files_support.ts";
+import { sentence } from "./support.ts";
 
 Deno.test("files are browsed, made, renamed, moved and deleted by keys, and the pod shows it", needsPods, async () => {
   const prepare = (volume: string) => {
@@ -127,7 +128,7 @@ Deno.test(
       await admin.until("> ~/z.bin");
       assert.equal(await Deno.readTextFile(`${home}/z.bin`), "mine");
       await admin.press("enter");
-      await admin.until("is there already");
+      await admin.until(sentence("is there already"));
       await admin.press("y");
       await eventually(async () => (await Deno.stat(`${home}/z.bin`)).size === 50_000, "it is replaced");
 
@@ -135,9 +136,9 @@ Deno.test(
       await admin.press("u");
       await admin.until("Which file of this computer?");
       await answer("~/nothing-here");
-      await admin.until("No such file or directory");
+      await admin.until(sentence("No such file or directory"));
       await answer("~/");
-      await admin.until("is not a file");
+      await admin.until(sentence("is not a file"));
       await admin.press("ctrl-u");
       await admin.type("~/z");
       await admin.press("tab");
@@ -276,7 +277,7 @@ Deno.test(
         await admin.press("G", "d", "ctrl-u");
         await admin.type("~/z.bin");
         await admin.press("enter");
-        await admin.until("is there already");
+        await admin.until(sentence("is there already"));
         await admin.press("y");
       };
       await fetch();

@@ -79,6 +79,15 @@ export function listing(
   return Response.json({ path: "/workspace", files: entries, cursor: null, total: entries.length, ...more });
 }
 
+/** The path where an edited text is kept, as a dialog tells it: broken over lines where it is long. */
+export function keptPath(screen: string, name: string): string {
+  const told = (screen.split("Your text is kept in")[1] ?? "").split("\n");
+  const text = told.map((line) => line.replace(/^.*│ |│.*$/g, "").trim()).join("");
+  const at = text.indexOf(`/${name}`);
+  if (!text.startsWith("/") || at < 0) throw new Error(`No path of ${name} is told:\n${screen}`);
+  return text.slice(0, at + name.length + 1);
+}
+
 /** Whether something is at a path of this machine. */
 export const exists = (path: string) =>
   Deno.lstat(path).then(() => true, (error) => {

@@ -5,6 +5,7 @@ import { lacks } from "../support/needs.ts";
 import type { Tmux } from "../support/tmux.ts";
 import { withHome } from "./files_support.ts";
 import { inAdmin } from "./program.ts";
+import { sentence } from "./support.ts";
 
 const ignore = lacks("tmux", "sshd", "root", "unshare", "setpriv");
 
@@ -70,7 +71,7 @@ async function editBesideAnother(place: Place, path: string): Promise<void> {
   await write("somebody else's\n");
   await terminal.type("four\nfive\nsix\n");
   await terminal.until("notes.txt is not saved");
-  await terminal.until("Your text is kept in");
+  await terminal.until(sentence("Your text is kept in"));
   assert.equal((await ask(place, "read", path)).content, "somebody else's\n");
   await terminal.keys("y");
   await terminal.until("notes.txt is saved");
@@ -120,7 +121,7 @@ async function mainFlow(place: Place): Promise<void> {
   await terminal.keys("d");
   await terminal.until("To which file");
   await answer(place, `${here}/notes.txt`);
-  await terminal.until("is there already");
+  await terminal.until(sentence("is there already"));
   await terminal.keys("y");
   await terminal.until("notes.txt is saved as");
   assert.equal(await Deno.readTextFile(`${here}/notes.txt`), "one\ntwo\nthree\nq\n");

@@ -76,9 +76,14 @@ async function newComputer(program: string, home: string): Promise<Computer> {
   await Deno.mkdir(home, { mode: 0o700 });
   const browser = `${home}/browser`;
   await Deno.writeTextFile(browser, `#!/bin/sh\nprintf '%s\\n' "$1" >>'${home}/opened'\n`, { mode: 0o700 });
+  // ssh finds the settings of its user by the account, not by HOME: they are this machine's, and are kept out.
+  const path = Deno.env.get("PATH") ?? "/usr/bin:/bin";
+  const ssh = `#!/bin/sh\nPATH='${path}'\nexport PATH\nexec ssh -F /dev/null "$@"\n`;
+  await Deno.mkdir(`${home}/bin`);
+  await Deno.writeTextFile(`${home}/bin/ssh`, ssh, { mode: 0o700 });
   const env = {
     HOME: home,
-    PATH: Deno.env.get("PATH") ?? "/usr/bin:/bin",
+    PATH: `${home}/bin:${path}`,
     TERM: "xterm-256color",
     LANG: "C.UTF-8",
     BROWSER: `${browser} %s`,
