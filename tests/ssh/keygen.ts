@@ -35,6 +35,8 @@ export function keygen(...args: string[]): Ran {
 /** What ssh-keygen says of one text in a file: `-l` for keys, `-L` for certificates. */
 export function judged(dir: string, option: "-lf" | "-Lf", text: string): Ran {
   Deno.writeTextFileSync(`${dir}/judged.pub`, `${text}\n`);
+  // ssh-keygen takes a private key too where others may not read the file, which depends on the umask.
+  Deno.chmodSync(`${dir}/judged.pub`, 0o644);
   return keygen(option, `${dir}/judged.pub`);
 }
 
