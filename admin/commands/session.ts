@@ -1,3 +1,4 @@
+import { systemClock } from "../../server/clock.ts";
 import { AppError, shown } from "../../server/errors.ts";
 import { type Api, read } from "../client/api.ts";
 import { pathPart, withOrg } from "./connected.ts";
@@ -57,12 +58,16 @@ export async function listSessions(shell: Shell, pod: string | undefined, flags:
   const zone = flags.timeZone === undefined ? ownZone() : await zoneOf(flags.timeZone);
   if (pod !== undefined) return await listOfPod(shell, pathPart(pod, "The pod's id"), flags, zone);
   if (flags.before !== undefined) throw new AppError("usage", "--before is for one pod: name it");
-  const hasZone = flags.timeZone !== undefined;
+  const bound = async (flag: string, text: string) => {
+    const time = await boundTime(flag, text, zone, systemClock.now());
+    await shell.say(`${flag}: ${wallTime(time, zone)}`);
+    return time;
+  };
   const query = {
     limit: String(flags.limit),
     ...(flags.state === undefined ? {} : { state: flags.state }),
-    ...(flags.from === undefined ? {} : { from: await boundTime("--from", flags.from, zone, hasZone) }),
-    ...(flags.to === undefined ? {} : { to: await boundTime("--to", flags.to, zone, hasZone) }),
+    ...(flags.from === undefined ? {} : { from: await bound("--from", flags.from) }),
+    ...(flags.to === undefined ? {} : { to: await bound("--to", flags.to) }),
   };
   await withOrg(shell, async (api, org) => {
     const answer = await read(api.org.sessions.$get({ param: { org }, query }));
@@ -127,7 +132,7 @@ async function sayWhatToDo(shell: Shell, sessions: readonly SessionView[], zone:
 export async function addSession(shell: Shell, pod: string, flags: AddFlags): Promise<void> {
   const id = pathPart(pod, "The pod's id");
   const repeat = await repeatOf(flags);
-  const { start_at, stop_at } = await timesOf(shell, flags);
+  const { start_at, stop_at } = await timesOf(shell, flags, () => Promise.resolve(systemClock.now()));
   const json = {
     start_at: start_at!,
     stop_at: stop_at!,
@@ -160,7 +165,15 @@ async function repeatOf(flags: AddFlags) {
 /** `orgpods session edit`: what is not named stays. */
 export async function editSession(shell: Shell, pod: string, session: string, flags: EditFlags): Promise<void> {
   const param = { id: pathPart(pod, "The pod's id"), session: sessionNumber(session) };
-  const json = { ...await timesOf(shell, flags), ...rulesOf(flags) };
+  const startNow = async () => {
+    let start = 0;
+    await withOrg(shell, async (api, org) => {
+      const answer = await read(api.org.pods[":id"].sessions[":session"].$get({ param: { org, ...param } }));
+      start = Date.parse(answer.value.session.start_at);
+    });
+    return start;
+  };
+  const json = { ...await timesOf(shell, flags, startNow), ...rulesOf(flags) };
   if (Object.keys(json).length === 0) throw new AppError("usage", "Name what to change, such as --title or --stop");
   const zone = flags.timeZone === undefined ? ownZone() : await zoneOf(flags.timeZone);
   await warnOfZone(shell, flags);
@@ -213,13 +226,26 @@ function sessionNumber(word: string): string {
   throw new AppError("usage", `<session> must be the number of a session, as session list shows it: ${shown(word)}`);
 }
 
-async function timesOf(shell: Shell, flags: TimeFlags): Promise<{ start_at?: string; stop_at?: string }> {
-  const zone = flags.timeZone === undefined ? undefined : await zoneOf(flags.timeZone);
+/** `startNow` asks for the start that stays: a stop as a clock time alone is the first one after the start. */
+async function timesOf(
+  shell: Shell,
+  flags: TimeFlags,
+  startNow: () => Promise<number>,
+): Promise<{ start_at?: string; stop_at?: string }> {
+  const zone = flags.timeZone === undefined ? ownZone() : await zoneOf(flags.timeZone);
   const warn = (warning: string) => shell.say(`warning: ${warning}`);
-  return {
-    ...(flags.start === undefined ? {} : { start_at: await apiTime("--start", flags.start, zone, warn) }),
-    ...(flags.stop === undefined ? {} : { stop_at: await apiTime("--stop", flags.stop, zone, warn) }),
-  };
+  const now = systemClock.now();
+  const times: { start_at?: string; stop_at?: string } = {};
+  if (flags.start !== undefined) {
+    times.start_at = await apiTime("--start", flags.start, zone, { now, after: now }, warn);
+  }
+  if (flags.stop !== undefined) {
+    const { isClockTime } = await import("./typed_time.ts");
+    const start = times.start_at === undefined ? null : Date.parse(times.start_at);
+    const after = start ?? (isClockTime(flags.stop) ? await startNow() : now);
+    times.stop_at = await apiTime("--stop", flags.stop, zone, { now, after }, warn);
+  }
+  return times;
 }
 
 async function warnOfZone(shell: Shell, flags: TimeFlags): Promise<void> {

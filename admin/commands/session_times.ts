@@ -1,6 +1,5 @@
 import { AppError, shown } from "../../server/errors.ts";
-import { readIsoTime } from "../../server/schedule/iso_time.ts";
-import { notATime, timeWithOffset } from "./time_with_offset.ts";
+import type { CountedFrom } from "./typed_time.ts";
 
 /** The zone of this machine. */
 export function ownZone(): string {
@@ -62,39 +61,26 @@ export async function zoneWarning(zone: string): Promise<string | null> {
 }
 
 /**
- * A time of the command line as the API takes it: with an offset as it is, without one as the wall time of `zone`. `warn`
- * hears of a wall time that the clocks skip. Throws `AppError("usage")` where neither can be.
+ * A time of the command line as the API takes it: with an offset as it is, without one on the wall of `zone`, also as
+ * `18:00`, `today 18:00` and `tomorrow 18:00`. `warn` hears of a wall time that the clocks skip. Throws
+ * `AppError("usage")`.
  */
 export async function apiTime(
   flag: string,
   text: string,
-  zone: string | undefined,
+  zone: string,
+  from: CountedFrom,
   warn: (warning: string) => Promise<void> = () => Promise.resolve(),
 ): Promise<string> {
-  const iso = timeWithOffset(text);
-  if (iso !== null) return iso;
-  const isWallTime = readIsoTime(text.replace(" ", "T")).kind === "no_zone";
-  if (!isWallTime) throw notATime(flag, text);
-  if (zone === undefined) {
-    throw new AppError(
-      "usage",
-      `${flag} needs an offset, such as ${shown(text)}-07:00, or --time-zone: ${shown(text)}`,
-    );
-  }
   const { typedTime } = await import("./typed_time.ts");
-  const typed = typedTime(flag, text, zone);
+  const typed = typedTime(flag, text, zone, from);
   if (typed.warning !== null) await warn(`${flag}: ${typed.warning}`);
   return typed.iso;
 }
 
 /** The same for the bounds of a list, where a day (`2026-09-03`) or a month (`2026-09`) means its beginning in `zone`. */
-export async function boundTime(
-  flag: string,
-  text: string,
-  zone: string,
-  hasZone: boolean,
-): Promise<string> {
+export async function boundTime(flag: string, text: string, zone: string, now: number): Promise<string> {
   const whole = /^\d{4}-\d\d$/.test(text) ? `${text}-01` : text;
-  if (/^\d{4}-\d\d-\d\d$/.test(whole)) return await apiTime(flag, `${whole} 00:00`, zone);
-  return await apiTime(flag, text, hasZone ? zone : undefined);
+  const time = /^\d{4}-\d\d-\d\d$/.test(whole) ? `${whole} 00:00` : text;
+  return await apiTime(flag, time, zone, { now, after: now });
 }

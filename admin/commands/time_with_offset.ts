@@ -14,6 +14,8 @@ export function notATime(name: string, text: string): AppError {
     "usage",
     day !== undefined && readIsoTime(`${day}T00:00Z`).kind === "not_a_time"
       ? `${name}: There is no such day: ${day}`
-      : `${name} must be a time such as "2026-09-03 18:00" or 2026-09-03T18:00-07:00: ${shown(text)}`,
+      : `${name} must be a time such as 18:00, "tomorrow 18:00", "2026-09-03 18:00" or 2026-09-03T18:00-07:00: ${
+        shown(text)
+      }`,
   );
 }

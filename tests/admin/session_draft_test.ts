@@ -59,7 +59,7 @@ Deno.test("newDraft takes a bare time of the stop for the first one after the st
 
 Deno.test("newDraft names the field of each mistake, by the server's rules", () => {
   const cases = [
-    [{ start_at: "tomorrow" }, "start_at", /must be a time such as "2026-09-03 18:00"/],
+    [{ start_at: "tomorrow" }, "start_at", /must be a time such as 18:00, "tomorrow 18:00", "2026-09-03 18:00"/],
     [{ start_at: "2026-02-30 10:00" }, "start_at", /There is no such day: 2026-02-30/],
     [{ start_at: "" }, "start_at", /must be a time/],
     [{ stop_at: "2026-12-01 18:00" }, "stop_at", /must be after start_at/],

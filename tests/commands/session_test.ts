@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { apiTime, wallTime } from "../../admin/commands/session_times.ts";
-import { MINUTE } from "../../server/clock.ts";
+import { DAY, MINUTE } from "../../server/clock.ts";
 import { type Bench, withOrg } from "./bench.ts";
 
 const PHOENIX = ["--time-zone", "America/Phoenix"];
@@ -149,7 +149,7 @@ Deno.test("session commands refuse what they cannot be sure of, before anything 
     const pod = "k7x2m9";
     const offset = ["--start", "2098-09-04T18:00-07:00", "--stop", "2098-09-04T20:00-07:00"];
     const wrong: [string[], RegExp][] = [
-      [["add", pod, ...EVENING], /--start needs an offset, such as 2098-09-04 18:00-07:00, or --time-zone/],
+      [["add", pod, ...EVENING, "--weekly", "1", "--count", "3"], /A series needs --weekly, --count and --time-zone/],
       [["add", pod, ...EVENING, "--time-zone", "Mars/Base"], /--time-zone is not the name of a time zone.*Mars\/Base/],
       [["add", pod, "--start", "friday", "--stop", "x"], /--start must be a time such as .*: friday/],
       [["add", pod, ...offset, "--weekly", "1", "--count", "3"], /A series needs --weekly, --count and --time-zone/],
@@ -179,15 +179,70 @@ Deno.test("session commands refuse what they cannot be sure of, before anything 
   });
 });
 
-Deno.test("apiTime takes an offset as it is, and a wall time only with a zone", async () => {
-  assert.equal(await apiTime("--start", "2026-09-03T18:00-07:00", "Europe/Berlin"), "2026-09-04T01:00:00.000Z");
-  assert.equal(await apiTime("--start", "2026-09-03 18:00Z", undefined), "2026-09-03T18:00:00.000Z");
-  assert.equal(await apiTime("--start", "2026-09-03T18:00", "Europe/Berlin"), "2026-09-03T16:00:00.000Z");
-  // 02:30 does not exist on that day: the first moment after the gap.
-  assert.equal(await apiTime("--start", "2026-03-29 02:30", "Europe/Berlin"), "2026-03-29T01:00:00.000Z");
-  for (const text of ["2026-02-30 18:00", "2026-09-03", "18:00", ""]) {
-    await assert.rejects(apiTime("--start", text, "Europe/Berlin"), { code: "usage" }, text);
+Deno.test("apiTime takes an offset as it is, and anything else on the wall of the zone", async () => {
+  // In Berlin it is Thursday, 23:30.
+  const now = Date.parse("2026-09-03T21:30:00Z");
+  const at = (text: string, after = now) => apiTime("--start", text, "Europe/Berlin", { now, after });
+  const read: [string, string][] = [
+    ["2026-09-03T18:00-07:00", "2026-09-04T01:00:00.000Z"],
+    ["2026-09-03 18:00Z", "2026-09-03T18:00:00.000Z"],
+    ["2026-09-03T18:00", "2026-09-03T16:00:00.000Z"],
+    ["today 23:45", "2026-09-03T21:45:00.000Z"],
+    ["Tomorrow 9:00", "2026-09-04T07:00:00.000Z"],
+    ["23:45", "2026-09-03T21:45:00.000Z"],
+    ["23:30", "2026-09-04T21:30:00.000Z"],
+    ["9:00", "2026-09-04T07:00:00.000Z"],
+    // 02:30 does not exist on that day: the first moment after the gap.
+    ["2026-03-29 02:30", "2026-03-29T01:00:00.000Z"],
+    // The clocks show 02:30 twice on that day: the first time.
+    ["2026-10-25 02:30", "2026-10-25T00:30:00.000Z"],
+  ];
+  for (const [text, iso] of read) assert.equal(await at(text), iso, text);
+  assert.equal(await at("20:00", Date.parse("2026-12-24T17:00:00Z")), "2026-12-24T19:00:00.000Z");
+  for (const text of ["2026-02-30 18:00", "2026-09-03", "25:00", "tomorrow", "tomorrow 18", "6pm", ""]) {
+    await assert.rejects(at(text), { code: "usage" }, text);
   }
+  await assert.rejects(at("25:00"), {
+    message: '--start must be a time such as 18:00, "tomorrow 18:00", "2026-09-03 18:00" or ' +
+      "2026-09-03T18:00-07:00: 25:00",
+  });
+});
+
+Deno.test("session add and edit take the words of the admin's form, in this machine's zone, and say the moment", async () => {
+  await withOrg(async (bench) => {
+    const pod = await newPod(bench);
+    const words = ["--start", "tomorrow 22:00", "--stop", "1:30"];
+    const days = () => [1, 2].map((days) => new Date(Date.now() + days * DAY).toISOString().slice(0, 10));
+    const before = days();
+    const made = await bench.orgpods(["session", "add", pod, ...words], { env: { TZ: "UTC" } });
+    assert.equal(made.code, 0, made.stderr);
+    // Midnight may pass while the command runs.
+    const sentences = [before, days()].map(([first, second]) => `${first} 22:00 UTC to ${second} 01:30 UTC`);
+    const said = made.stderr.replaceAll(/(Mon|Tue|Wed|Thu|Fri|Sat|Sun) /g, "");
+    assert(sentences.some((sentence) => said.includes(sentence)), made.stderr);
+    const id = made.stdout.trim();
+    const spanOf = async () => {
+      const [{ start_at, stop_at }] = await sessionsOf(bench, pod);
+      return (Date.parse(stop_at) - Date.parse(start_at)) / MINUTE;
+    };
+    assert.equal(await spanOf(), 210);
+    // A stop alone is counted from the start that stays, not from now.
+    const edited = await bench.orgpods(["session", "edit", pod, id, "--stop", "23:00", "--json"], {
+      env: { TZ: "UTC" },
+    });
+    assert.equal(edited.code, 0, edited.stderr);
+    assert.equal(JSON.parse(edited.stdout).session.id, Number(id));
+    assert.match(edited.stderr, / 22:00 UTC to .* 23:00 UTC\.$/m);
+    assert.equal(await spanOf(), 60);
+    const berlin = await bench.orgpods(["session", "add", pod, ...EVENING], BERLIN);
+    assert.match(
+      berlin.stderr,
+      /: Thu 2098-09-04 18:00 GMT\+2 to Thu 2098-09-04 20:00 GMT\+2, Europe\/Berlin\.$/m,
+    );
+    const list = await bench.orgpods(["session", "list", "--from", "2098-09-04 19:00", "--json"], BERLIN);
+    assert.equal(list.stderr, "--from: Thu 2098-09-04 19:00 GMT+2\n");
+    assert.equal(JSON.parse(list.stdout).sessions[0].start_at, "2098-09-04T16:00:00+00:00");
+  });
 });
 
 Deno.test("wallTime shows a time on the wall of a zone, midnight as 00:00", () => {

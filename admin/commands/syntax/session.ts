@@ -3,7 +3,7 @@ import type { AddFlags, EditFlags, ListFlags } from "../session.ts";
 import { example, type Run, whole } from "./values.ts";
 
 const STATES = ["scheduled", "starting", "running", "done", "missed", "failed"];
-const ZONE = "zone of times without an offset, such as America/Phoenix";
+const ZONE = "zone of times without an offset, such as America/Phoenix (default: this machine's)";
 
 const onGpuTaken = () =>
   new Option("--on-gpu-taken <what>", "when the host's GPU is taken: wait, or a fresh pod in its place").choices([
@@ -24,15 +24,15 @@ export function addSessionCommands(program: Command, run: Run): void {
     .addOption(new Option("--state <state>", "only those in this state").choices(STATES))
     .option("--from <time>", "only those that end later: a time, a day or a month (default: a day ago)")
     .option("--to <time>", "only those that begin earlier, likewise")
-    .option("--time-zone <name>", "zone of the times shown (default: this machine's)")
+    .option("--time-zone <name>", "zone of the times shown and typed (default: this machine's)")
     .addHelpText("after", example("orgpods session list k7x2m9 --time-zone America/Phoenix"))
     .action((pod: string | undefined, flags: ListFlags) =>
       run(async (shell) => await (await import("../session.ts")).listSessions(shell, pod, flags))
     );
 
   session.command("add <pod-id>").description("Add a session, or a weekly series of them, and print their numbers.")
-    .requiredOption("--start <time>", 'start, with an offset or with --time-zone: "2026-09-03 18:00"')
-    .requiredOption("--stop <time>", "stop, likewise")
+    .requiredOption("--start <time>", 'start: 18:00, "tomorrow 18:00", "2026-09-03 18:00" or 2026-09-03T18:00-07:00')
+    .requiredOption("--stop <time>", "stop, likewise; a time alone is the first one after the start")
     .option("--title <text>", "what it is for")
     .option("--weekly <weeks>", "again every so many weeks, at the same local time", whole(1, 52))
     .option("--count <count>", "how many sessions the series has", whole(1, 100))
@@ -51,14 +51,14 @@ export function addSessionCommands(program: Command, run: Run): void {
     );
 
   session.command("edit <pod-id> <session>").description("Change a session that is not over.")
-    .option("--start <time>", "start, with an offset or with --time-zone")
-    .option("--stop <time>", "stop, likewise")
+    .option("--start <time>", 'start: 18:00, "tomorrow 18:00", "2026-09-03 18:00" or 2026-09-03T18:00-07:00')
+    .option("--stop <time>", "stop, likewise; a time alone is the first one after the start")
     .option("--title <text>", 'what it is for; "" for no title')
     .option("--time-zone <name>", ZONE)
     .option("--over-budget", "start the pod although the month's budget is spent")
     .option("--no-over-budget", "keep to the budget")
     .addOption(onGpuTaken())
-    .addHelpText("after", example("orgpods session edit k7x2m9 12 --stop 2026-09-03T21:00-07:00"))
+    .addHelpText("after", example("orgpods session edit k7x2m9 12 --stop 21:00"))
     .action((pod: string, id: string, flags: EditFlags) =>
       run(async (shell) => await (await import("../session.ts")).editSession(shell, pod, id, flags))
     );

@@ -66,24 +66,10 @@ export function nextHour(now: number, zone: string): number {
 export function proposedStop(startAt: number, stopAt: number, zone: string): string {
   const whole = wallText(stopAt, zone);
   const clock = localTimeAt(stopAt, zone).toPlainTime().toString({ smallestUnit: "minute" });
-  return readTime("stop_at", clock, startAt, startAt, zone).iso === new Date(floored(stopAt)).toISOString()
+  return typedTime("stop_at", clock, zone, { now: startAt, after: startAt }).iso ===
+      new Date(floored(stopAt)).toISOString()
     ? clock
     : whole;
-}
-
-/**
- * A time as it is typed: with its day, `today 18:00`, `tomorrow 18:00`, or `18:00` alone for the first time after `after`
- * that the clocks show it. Throws `AppError` that names the field.
- */
-function readTime(name: "start_at" | "stop_at", text: string, after: number, now: number, zone: string) {
-  const [, word = "", time] = /^(?:(today|tomorrow)\s+)?(\d\d?:\d\d)$/i.exec(text) ?? [];
-  if (time === undefined) return typedTime(name, text, zone);
-  const clock = time.padStart(5, "0");
-  const base = localTimeAt(word === "" ? after : now, zone);
-  const isNextDay = word === ""
-    ? clock <= base.toPlainTime().toString({ smallestUnit: "minute" })
-    : word.toLowerCase() === "tomorrow";
-  return typedTime(name, `${base.toPlainDate().add({ days: isNextDay ? 1 : 0 })} ${clock}`, zone);
 }
 
 /** Forms show minutes, so what lies within one is the same time. */
@@ -104,9 +90,9 @@ const note = (name: "Start" | "Stop", warning: string | null) => warning === nul
 export function newDraft(values: Values, now: number): Draft<NewBody> {
   return draftOf((found) => {
     const zone = found.zone = zoneIn(values);
-    const start = readTime("start_at", textIn(values, "start_at"), now, now, zone);
+    const start = typedTime("start_at", textIn(values, "start_at"), zone, { now, after: now });
     const startAt = Date.parse(start.iso);
-    const stop = readTime("stop_at", textIn(values, "stop_at"), startAt, now, zone);
+    const stop = typedTime("stop_at", textIn(values, "stop_at"), zone, { now, after: startAt });
     found.warnings.push(...note("Start", start.warning), ...note("Stop", stop.warning));
     found.windows = [{ startAt, stopAt: Date.parse(stop.iso) }];
     const body: NewBody = {
@@ -154,9 +140,9 @@ export function changeDraft(values: Values, session: Session, now: number): Draf
   return draftOf((found) => {
     const zone = found.zone = zoneIn(values);
     const before = { startAt: Date.parse(session.start_at), stopAt: Date.parse(session.stop_at) };
-    const start = session.started ? null : readTime("start_at", textIn(values, "start_at"), now, now, zone);
+    const start = session.started ? null : typedTime("start_at", textIn(values, "start_at"), zone, { now, after: now });
     const startAt = start === null ? before.startAt : Date.parse(start.iso);
-    const stop = readTime("stop_at", textIn(values, "stop_at"), startAt, now, zone);
+    const stop = typedTime("stop_at", textIn(values, "stop_at"), zone, { now, after: startAt });
     const stopAt = Date.parse(stop.iso);
     found.windows = [{ startAt, stopAt }];
     found.warnings.push(...note("Start", start?.warning ?? null), ...note("Stop", stop.warning));
