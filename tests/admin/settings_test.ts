@@ -20,7 +20,7 @@ Deno.test("settings sets and clears the default image, shows the server's own, a
   await withPods([], {}, async (admin, world) => {
     await run(admin, "settings", sentence("(the server's)"));
     await goTo(admin, "Default image");
-    assert(!admin.offered().includes("D remove"));
+    assert(!admin.offered().includes("d remove"));
     await admin.press("enter");
     await admin.until(sentence("Empty (ctrl-u): the server's own, theaisocietyasu/godfather-base:latest"));
     await admin.type("not an image");
@@ -182,7 +182,7 @@ Deno.test("settings tests the RunPod key, refuses one of another account until t
     await admin.until(sentence("The RunPod key is removed"));
     assert.equal((await keyNow()).configured, false);
     await admin.until(sentence("! none"));
-    assert(!admin.offered().some((offer) => offer === "t test" || offer === "D remove"));
+    assert(!admin.offered().some((offer) => offer === "t test" || offer === "d remove"));
   });
 });
 

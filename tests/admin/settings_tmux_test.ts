@@ -96,7 +96,7 @@ Deno.test({
         await terminal.until("makes no members now");
         assert.deepEqual((await ask(demo, "/roles")).member_role_ids, []);
 
-        await run(terminal, "webhooks", "There is no webhook; a adds one.");
+        await run(terminal, "webhooks", "There is no webhook; n adds one.");
         await terminal.keys("a");
         await terminal.until("[ Add the webhook ]");
         await terminal.type("grading");
@@ -127,7 +127,7 @@ Deno.test({
         await terminal.keys("D");
         await terminal.until("Delete marks");
         await terminal.keys("y");
-        await terminal.until("There is no webhook; a adds one.");
+        await terminal.until("There is no webhook; n adds one.");
         assert.deepEqual((await ask(demo, "/webhooks")).webhooks, []);
 
         await run(terminal, "tokens", "Tokens 3");

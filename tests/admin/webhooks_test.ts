@@ -45,7 +45,7 @@ function happen(world: TestWorld): void {
 Deno.test("webhooks adds one of each format; the address is never drawn, the secret once", async () => {
   await withHooks({}, async (admin, world, receiver) => {
     const discord = "https://discord.com/api/webhooks/123456789012345678/very-secret-token";
-    await run(admin, "webhooks", "There is no webhook; a adds one.");
+    await run(admin, "webhooks", "There is no webhook; n adds one.");
     await admin.press("a");
     await admin.until("[ Add the webhook ]");
     await admin.press("ctrl-s");
@@ -140,7 +140,7 @@ Deno.test("webhooks changes name, events and secret, switches off and on, and de
     await admin.until(sentence("the list of what was sent to it goes, too"));
     await admin.press("y");
     await admin.until("The webhook marks is deleted");
-    await admin.until("There is no webhook; a adds one.");
+    await admin.until("There is no webhook; n adds one.");
     assert.deepEqual(await hooksNow(world), []);
     assert.equal((await world.call("GET", `${HOOKS}/${id}`, { as: "officer" })).status, 404);
   });
@@ -219,7 +219,7 @@ Deno.test("webhooks says the server's sentence: one that is gone, tests past the
     await admin.press("ctrl-s");
     await admin.until("! Webhook not found");
     await admin.press("esc", "ctrl-r");
-    await admin.until("There is no webhook; a adds one.");
+    await admin.until("There is no webhook; n adds one.");
   });
 });
 

@@ -76,6 +76,11 @@ export function defineScreen<P, S>(screen: Screen<P, S>): Screen<P, S> {
 /** Any screen, in lists and on the stack. Methods are compared loosely, so every screen fits. */
 export type AnyScreen = Screen<unknown, unknown>;
 
+/**
+ * A key or a command. The rule of the keys: `n` makes something new, `a` adds to a list of people or roles, `d` removes
+ * the selected thing, `D` deletes what takes other things with it, `enter` opens. A key that a screen had before the rule
+ * may stand second and goes on working. `tests/admin/key_rule_test.ts` walks all screens and holds the exceptions.
+ */
 export interface Action<P, S> {
   /** Names as in `keys/decode.ts`; the first is shown. */
   readonly keys?: readonly string[];

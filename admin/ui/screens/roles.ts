@@ -79,7 +79,7 @@ export const rolesScreen = defineScreen<null, ListState>({
       run: (at) => pick(at, "member"),
     },
     {
-      keys: ["D"],
+      keys: ["d", "D"],
       word: "remove-role",
       label: "remove",
       about: "the selected role makes no officers (or members) any more; asks first",

@@ -161,7 +161,7 @@ export const sessionsScreen = defineScreen<SessionsParams, State>({
       run: (at) => at.open(sessionScreen, { podId: list.selected(at)!.pod_id!, id: list.selected(at)!.id }),
     },
     {
-      keys: ["a"],
+      keys: ["n", "a"],
       word: "add",
       label: "add",
       about: "a new session, or a weekly series",
@@ -218,7 +218,7 @@ function listLines(at: SessionsAt): Line[] {
 function emptyText(at: SessionsAt): string {
   if (at.filter !== "") return "No session fits the filter; esc shows all.";
   if (at.state.isPast) return "No session ended in that time.";
-  return "There are no sessions to come; a adds one.";
+  return "There are no sessions to come; n adds one.";
 }
 
 /** The zone of the times, the time of a list of the past, and what keeps all sessions from happening. */

@@ -59,7 +59,7 @@ export const settingsScreen = defineScreen<null, ListState>({
       run: (at) => list.selected(at)?.test?.(at),
     },
     {
-      keys: ["D"],
+      keys: ["d", "D"],
       label: "remove",
       about: "remove the RunPod key or the default image; asks first",
       when: (at) => list.selected(at)?.remove !== undefined,

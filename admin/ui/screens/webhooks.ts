@@ -73,7 +73,7 @@ export const webhooksScreen = defineScreen<null, ListState>({
     },
     ...list.actions,
     {
-      keys: ["a"],
+      keys: ["n", "a"],
       word: "add-webhook",
       label: "add",
       about: "add a webhook",
@@ -133,7 +133,7 @@ export const webhooksScreen = defineScreen<null, ListState>({
   ],
   view: (at) =>
     drawReading(at.read(webhooksResource), at.width, at.height, (): Line[] => {
-      const table = list.draw(at, at.filter === "" ? "There is no webhook; a adds one." : "No webhook is like that.");
+      const table = list.draw(at, at.filter === "" ? "There is no webhook; n adds one." : "No webhook is like that.");
       const hook = list.selected(at);
       return hook === undefined ? table : [...table, BLANK, ...hookLines(at, hook)];
     }),
