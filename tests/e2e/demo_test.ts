@@ -54,6 +54,18 @@ async function answers(port: number): Promise<boolean> {
   }
 }
 
+Deno.test("demo works on a computer whose proxy does not lead to it", async () => {
+  const proxy = "http://127.0.0.1:1";
+  const demo = await startDemoProcess({ HTTP_PROXY: proxy, http_proxy: proxy, no_proxy: "example.org" });
+  try {
+    const { status, json } = await demo.call("GET", "/pods", demo.facts.officer.token);
+    assert.deepEqual([status, json.pods.map((pod: { status: string }) => pod.status)], [200, ["RUNNING"]]);
+    await demo.act("stop");
+  } finally {
+    await demo.end("SIGTERM").finally(demo.close);
+  }
+});
+
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
   Deno.test({
     name: `demo prints one line, goes on, and leaves nothing behind when it gets ${signal}`,

@@ -52,8 +52,8 @@ export interface DemoProcess {
 }
 
 /** Starts `main.ts demo` and waits for its line; fails with what it wrote on standard error when none comes. */
-export async function startDemoProcess(): Promise<DemoProcess> {
-  const program = startProgram("main.ts", { args: ["demo", "--port", "0", "--json"] });
+export async function startDemoProcess(env: Readonly<Record<string, string>> = {}): Promise<DemoProcess> {
+  const program = startProgram("main.ts", { args: ["demo", "--port", "0", "--json"], env });
   const facts = await program.line(/^(\{.*\})\n/).then(([line]) => JSON.parse(line) as DemoFacts, async (error) => {
     await program.close();
     throw error;

@@ -33,6 +33,10 @@ export function addServerCommands(program: Command, run: Run): void {
     .action((flags: { port: number; fast?: boolean }) =>
       run(async ({ options, env }) => {
         const { demo } = await import("../../../server/demo/demo.ts");
+        // RunPod and Discord are on this machine here, and a proxy of the network (HTTP_PROXY) does not lead to it.
+        for (const name of ["NO_PROXY", "no_proxy"]) {
+          Deno.env.set(name, ["127.0.0.1", env(name) ?? ""].filter((part) => part !== "").join(","));
+        }
         const allowPrivate = env("ORGPODS_WEBHOOKS_ALLOW_PRIVATE");
         return await demo({
           port: flags.port,
