@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import type { PodAddress } from "../../server/demo/pods/host.ts";
-import { eventually, mustRun, type Org, ssh, withSshdPod } from "../demo/pods_support.ts";
+import { eventually, mustRun, type Org, run, ssh, withSshdPod } from "../demo/pods_support.ts";
 import { asRoot, ignorePods, withOpenSsh } from "./support.ts";
 
 interface Record {
@@ -94,6 +94,9 @@ Deno.test({
       const socket = ["-S", join(folder, "mux")];
       await withOpenSsh(address, key, { flags: ["-N", "-M", ...socket] }, async () => {
         await eventually("the connection is up", async () => (await records(address, org)).size === 1);
+        // Before its socket is there ssh would make a connection of its own.
+        const shared = async () => (await run("ssh", ["-F", "/dev/null", "-O", "check", ...socket, "x"])).code === 0;
+        await eventually("the connection can be shared", shared);
         const share = { flags: socket, command: "echo on; cat" };
         await withOpenSsh(address, key, share, (first) =>
           withOpenSsh(address, key, share, async (second) => {
