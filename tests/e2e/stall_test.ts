@@ -5,7 +5,7 @@ import { type Demo, startDemo } from "../../server/demo/start.ts";
 import { silentLog } from "../../server/log.ts";
 import { mustRun, ssh } from "../demo/pods_support.ts";
 import { lacks } from "../support/needs.ts";
-import { type Reply, send, untilTrue } from "../support/server_process.ts";
+import { OPERATOR, type Reply, send, untilTrue } from "../support/server_process.ts";
 
 /** What a busy machine may add; a call that waited for what stalls would take a minute. */
 const BUSY_MS = 20_000;
@@ -157,7 +157,7 @@ Deno.test({
         const unix = Deno.createHttpClient({ proxy: { transport: "unix", path: `${facts.data_dir}/operator.sock` } });
         try {
           const body = { kind: "cli", discord_id: STRANGER.id };
-          const made = await send(unix, "POST", `http://127.0.0.1/api/compute/${facts.org}/tokens`, { body });
+          const made = await send(unix, "POST", `${OPERATOR}/api/compute/${facts.org}/tokens`, { body });
           await control(facts.discord_url, "POST", "/world", { action: "join", guild_id: GUILD, user_id: STRANGER.id });
           await control(facts.discord_url, "POST", "/faults", { fault: "D20", variant: "slow", ms: 60_000 });
           const [list, wanted] = await Promise.all([

@@ -3,6 +3,7 @@ import { dataDirAt } from "../../server/data_dir.ts";
 import { listen } from "../../server/listen.ts";
 import { createLog } from "../../server/log.ts";
 import { eventually } from "../support/world.ts";
+import { OPERATOR } from "../support/server_process.ts";
 import { type ClockedWorld, openSession, withWorld } from "./support.ts";
 
 interface Served {
@@ -63,10 +64,10 @@ Deno.test("the operator is who comes over the socket, and nobody who comes over 
     assert.match(overTcp, /"code":"not_the_operator"/);
     assert.equal(Deno.statSync(socket).mode! & 0o777, 0o600);
     using client = Deno.createHttpClient({ proxy: { transport: "unix", path: socket } });
-    const overSocket = await fetch("http://localhost/api/operator/status", { client });
+    const overSocket = await fetch(OPERATOR + "/api/operator/status", { client });
     assert.equal(overSocket.status, 200);
     assert.equal((await overSocket.json()).version, "0.0.0-test");
-    const member = await fetch("http://localhost/api/compute/org/me/pods", { client });
+    const member = await fetch(OPERATOR + "/api/compute/org/me/pods", { client });
     assert.deepEqual([member.status, (await member.json()).code], [403, "no_discord_user"]);
   }));
 

@@ -6,6 +6,7 @@ import { DatabaseSync, type SQLInputValue } from "node:sqlite";
 import { GUILD } from "../../server/demo/people.ts";
 import type { DemoFacts } from "../../server/demo/start.ts";
 import { startProgram } from "./process.ts";
+import { OPERATOR } from "./server_process.ts";
 
 /** Far above what an end takes. */
 const END_MS = 60_000;
@@ -82,7 +83,7 @@ function playersOf(facts: DemoFacts): Omit<DemoProcess, "facts" | "pid" | "folde
   const operator = async (method: string, path: string, body?: unknown): Promise<Answer> => {
     const socket = { transport: "unix", path: `${facts.data_dir}/operator.sock` } as const;
     using client = Deno.createHttpClient({ proxy: socket });
-    return await ask(`http://localhost${path}`, { method, body, client });
+    return await ask(`${OPERATOR}${path}`, { method, body, client });
   };
   const control = async (standIn: "runpod" | "discord", path: string, body: unknown) => {
     const origin = standIn === "runpod" ? facts.runpod_url : facts.discord_url;

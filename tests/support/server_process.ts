@@ -29,6 +29,9 @@ export interface Server {
   close(): Promise<void>;
 }
 
+/** The origin for calls over the operator's socket: for a host that NO_PROXY names, fetch would leave the socket out. */
+export const OPERATOR = "http://operator.test";
+
 /** Waits for the server's own word that it is ready. */
 export async function serverOf(program: Program, dir: DataDir): Promise<Server> {
   try {
@@ -39,7 +42,7 @@ export async function serverOf(program: Program, dir: DataDir): Promise<Server> 
       program,
       url,
       call: (method, path, options = {}) => send(tcp, method, url + path, options),
-      operator: (method, path, body) => send(unix, method, `http://127.0.0.1${path}`, { body }),
+      operator: (method, path, body) => send(unix, method, `${OPERATOR}${path}`, { body }),
       async close() {
         tcp.close();
         unix.close();
