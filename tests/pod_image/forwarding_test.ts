@@ -17,7 +17,7 @@ async function withWebServer(use: (port: number) => Promise<void>): Promise<void
   }
 }
 
-const curl = (...args: string[]) => mustRun("curl", "-sS", "--max-time", "20", "--noproxy", "", ...args);
+const curl = (...args: string[]) => mustRun("curl", "-sS", "--max-time", "60", "--noproxy", "", ...args);
 
 Deno.test({
   name: "pod image forwards a member's TCP ports by -L and by -D, without a session",
