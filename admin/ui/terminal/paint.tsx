@@ -1,5 +1,5 @@
 import { Box, Text, type TextProps, useApp } from "ink";
-import { memo, useEffect, useSyncExternalStore } from "react";
+import { memo, useEffect, useRef, useSyncExternalStore } from "react";
 import type { Admin } from "../core/admin.ts";
 import type { Line, Span, Tone } from "../text/line.ts";
 
@@ -25,12 +25,24 @@ export function Paint(
 ) {
   const { suspendTerminal } = useApp();
   useEffect(() => onReady?.(suspendTerminal), [onReady, suspendTerminal]);
-  const frame = useSyncExternalStore(admin.onFrame, () => admin.frame);
+  const frame = useFrame(admin);
   return (
     <Box flexDirection="column" flexShrink={0}>
       {frame.map((line, row) => <Row key={row} line={line} />)}
     </Box>
   );
+}
+
+/**
+ * The frame of the admin; one that looks like the last is the last. It is drawn anew every second and after each answer, and
+ * the library draws at most every 34 ms: without this, a key that comes right after such a frame would wait for its turn.
+ */
+function useFrame(admin: Pick<Admin, "frame" | "onFrame">): readonly Line[] {
+  const shown = useRef(admin.frame);
+  return useSyncExternalStore(admin.onFrame, () => {
+    if (!isSameFrame(shown.current, admin.frame)) shown.current = admin.frame;
+    return shown.current;
+  });
 }
 
 const Row = memo(
@@ -65,4 +77,8 @@ function isSame(a: Line, b: Line): boolean {
     const other = b[at]!;
     return span.text === other.text && span.tone === other.tone && span.inverse === other.inverse;
   });
+}
+
+function isSameFrame(a: readonly Line[], b: readonly Line[]): boolean {
+  return a.length === b.length && a.every((line, row) => isSame(line, b[row]!));
 }
