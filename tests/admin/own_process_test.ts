@@ -4,9 +4,10 @@ import { createHandover } from "../../admin/client/handover.ts";
 import { createOwnProcess, type OwnProcess } from "../../admin/client/own_process.ts";
 import { Refusal } from "../../admin/client/refusal.ts";
 import { type DataDir, dataDirAt } from "../../server/data_dir.ts";
-import { type Lock, takeLock, waitForLock } from "../../server/data_lock.ts";
+import { type Lock, takeLock, tryLock, waitForLock } from "../../server/data_lock.ts";
 import { AppError } from "../../server/errors.ts";
 import type { InProcess } from "../../server/in_process.ts";
+import { untilTrue } from "../support/server_process.ts";
 
 const SOON = { lookMs: 10, drainMs: 10 };
 const LATE = { lookMs: 10, drainMs: 60_000 };
@@ -47,7 +48,9 @@ Deno.test("a request under way is answered to its last byte before the directory
     const text = response.text();
     const writer = writable.getWriter();
     await writer.write(new TextEncoder().encode("all "));
-    assert.equal(await isReleased(dir), false);
+    // It is about to be given away, and waits for the rest.
+    await untilTrue("the directory is being given away", () => !own.isOpen);
+    assert.equal(tryLock(dir), null);
     await writer.write(new TextEncoder().encode("of it"));
     await writer.close();
     assert.equal(await text, "all of it");
@@ -55,12 +58,6 @@ Deno.test("a request under way is answered to its last byte before the directory
     assert.equal(own.isOpen, false);
     await own.close();
   }));
-
-async function isReleased(dir: DataDir): Promise<boolean> {
-  const lock = await waitForLock(dir, 0);
-  lock?.release();
-  return lock !== null;
-}
 
 Deno.test("what is under way for too long is refused as unknown, an answer and a body alike", () =>
   withDir(async (dir) => {
